@@ -1,0 +1,69 @@
+//! The head that an admitted body leaves under. Nothing of the client's head is in it by default.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A named backend. Shared by the routes that use it, kept across reloads while it is equal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upstream {
+    /// As in `upstreams:`.
+    pub name: String,
+    /// At least one; used in turn, the next one when a connect fails.
+    pub servers: Vec<Server>,
+    /// How long each step may take.
+    pub timeouts: Timeouts,
+    /// Idle connections kept per server.
+    pub keepalive: usize,
+}
+
+/// `http://host:port`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Server {
+    /// A name or an address; IPv6 without brackets.
+    pub host: String,
+    /// TCP port.
+    pub port: u16,
+}
+
+/// How long each step of an exchange may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// DNS and connect, each attempt.
+    pub connect: Duration,
+    /// From the first byte sent to the last byte of the answer.
+    pub exchange: Duration,
+    /// How long an idle connection is kept; below what the backend keeps it.
+    pub idle: Duration,
+}
+
+/// Where an admitted body goes.
+#[derive(Debug)]
+pub struct Outbound {
+    /// The backend.
+    pub upstream: Arc<Upstream>,
+    /// `POST`, `PUT`, `PATCH` or `DELETE`.
+    pub method: String,
+    /// Path and query, fixed.
+    pub target: String,
+    /// Fields that the route sets; values may have come from a secret file and are never logged.
+    pub set_fields: Vec<ForwardedField>,
+    /// Names of client fields that pass (`pass_headers`), lower case.
+    pub pass_fields: Vec<String>,
+    /// `Host` when it is not the server's own.
+    pub host: Option<String>,
+}
+
+/// A field with a fixed value.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ForwardedField {
+    /// Field name.
+    pub name: String,
+    /// Field value; not shown by `Debug`.
+    pub value: String,
+}
+
+impl std::fmt::Debug for ForwardedField {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: ***", self.name)
+    }
+}

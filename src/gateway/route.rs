@@ -1,0 +1,51 @@
+//! One address: its form and everything that holds for acts on it.
+
+use super::{ConsequenceRule, Limits, Outbound};
+use crate::form::{CompiledForm, Representation};
+use std::time::Duration;
+
+/// One address. A value of this type is complete and consistent; `config` is what makes it.
+#[derive(Debug)]
+pub struct Route {
+    /// `^[a-z][a-z0-9_]{0,63}$`: metric label, log field, operation name.
+    pub name: String,
+    /// The exact path, as it stands on the wire.
+    pub address: String,
+    /// What is enforced; `arrival` publishes it.
+    pub form: CompiledForm,
+    /// What GET answers (GPT draft, "Arrival").
+    pub arrival: Representation,
+    /// `GPT-Type`, a field value that needs no escaping.
+    pub gpt_type: Option<String>,
+    /// Bytes of a body, at most.
+    pub max_body: usize,
+    /// From the end of the head to the last byte of the body, in all.
+    pub body_deadline: Duration,
+    /// Which declared media types are read.
+    pub content_type: ContentTypeRule,
+    /// Rates per client.
+    pub limits: Limits,
+    /// Where an admitted body goes, and under which head.
+    pub outbound: Outbound,
+    /// What the client may see of what came back.
+    pub consequence: ConsequenceRule,
+    /// Origins whose pages may read answers.
+    pub cors: Option<Cors>,
+}
+
+/// Which declared media types are read as JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ContentTypeRule {
+    /// `application/json`, charset absent or utf-8.
+    #[default]
+    Json,
+    /// Whatever is declared, or nothing.
+    Any,
+}
+
+/// Cross-origin reads (Fetch standard). Never with credentials.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cors {
+    /// Exact origins, `https://app.example`; or the single entry `*`.
+    pub origins: Vec<String>,
+}

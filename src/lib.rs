@@ -1,0 +1,37 @@
+//! formgate stands in front of an HTTP API and turns chosen addresses into GPT addresses
+//! (Generic Protocol Type, draft-ferguson-gpt-00): `GET` gives the form, `POST` a value that fits
+//! it and the backend receives those very bytes, once.
+//!
+//! The path of a request, from the wire and back:
+//!
+//! 1. [`edge`] reads a head, strictly, and takes the current [`live`] snapshot.
+//! 2. [`gateway::Gateway::triage`] decides from the head alone: answer, refuse, or collect a body.
+//! 3. An answer is bytes computed at load ([`form::Representation`]); nothing is formatted.
+//! 4. To collect, `edge` reads a bounded body under a [`gateway::Ticket`].
+//! 5. [`gateway::Ticket::submit`] parses it ([`json`]) and holds it against the form ([`form`]).
+//! 6. What fits becomes [`gateway::Admitted`], the only permission to reach an upstream.
+//! 7. `edge` sends it, once, and [`gateway`] decides what the client may see of the outcome.
+//! 8. `edge` answers, and [`telemetry`] records it: one line, one count.
+//!
+//! Imports point down only (`tests/layers.rs` proves it):
+//!
+//! ```text
+//! L5  cli ▶ edge               the only folder that may say pingora
+//! L4  live  telemetry          the snapshot and its reload turn | metrics, access line
+//! L3  config                   YAML ▶ Gateway, or the whole list of faults
+//! L2  gateway                  decisions, pure and synchronous
+//! L1  form                     closed dialect, compile, lint, representations
+//! L0  json media reason bounds words and bytes; no I/O
+//! ```
+
+pub mod bounds;
+pub mod cli;
+pub mod config;
+pub mod edge;
+pub mod form;
+pub mod gateway;
+pub mod json;
+pub mod live;
+pub mod media;
+pub mod reason;
+pub mod telemetry;

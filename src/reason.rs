@@ -1,0 +1,89 @@
+//! Why a request was not acted on ([`Reason`], ours) and what the client sees ([`Face`], theirs),
+//! with the one table between them.
+
+use crate::json::SyntaxKind;
+use std::time::Duration;
+
+/// Why a request was refused or failed. Counted and logged, never sent: no `Display`, no `Serialize`;
+/// only `telemetry::label` gives it a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// The address has a query on an act.
+    Query,
+    /// Content-Type missing, repeated or not JSON in UTF-8.
+    MediaType,
+    /// A content coding other than identity.
+    ContentCoding,
+    /// Longer than the route's limit, as declared or as read.
+    TooLarge,
+    /// Not one strict JSON value.
+    Syntax(SyntaxKind),
+    /// A number that the route's backend would not read as written (`numbers: safe_integers`).
+    NumberUnsafe,
+    /// The form does not admit the value.
+    Form,
+    /// The upstream said that it refuses (400, 404, 409, 410, 412, 422).
+    Upstream,
+    /// More GETs, acts or refused acts than the client has.
+    Throttled,
+    /// `If-Match` names a form that is no longer current.
+    Stale,
+    /// No memory left for bodies in flight.
+    Budget,
+    /// The gateway is stopping.
+    Draining,
+    /// The body did not arrive in time.
+    BodyDeadline,
+    /// The client went away, or broke the framing, inside the body.
+    BodyBroken,
+    /// The framing of the request is ambiguous or malformed.
+    Framing,
+    /// The head is larger than allowed.
+    HeadTooLarge,
+    /// `Expect` other than `100-continue`.
+    Expectation,
+    /// No such address.
+    NotFound,
+    /// No such method here.
+    Method,
+}
+
+/// What the client sees instead of an answer. Says nothing about why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Face {
+    /// 204, the one refusal.
+    Refused,
+    /// 400, close.
+    BadRequest,
+    /// 404.
+    NotFound,
+    /// 405 with `Allow`.
+    MethodNotAllowed,
+    /// 408, close.
+    RequestTimeout,
+    /// 412.
+    PreconditionFailed,
+    /// 417.
+    ExpectationFailed,
+    /// 429 with `Retry-After` in whole seconds.
+    TooManyRequests(u32),
+    /// 431, close.
+    HeadTooLarge,
+    /// 500, close: something unforeseen inside.
+    Internal,
+    /// 502.
+    BadGateway,
+    /// 503 with `Retry-After` in whole seconds.
+    Unavailable(u32),
+    /// 504.
+    GatewayTimeout,
+}
+
+/// A reason on its way inward, with the face that goes outward.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rejection {
+    /// Why; ours.
+    pub reason: Reason,
+    /// How long until trying again can help, where that is known.
+    pub retry_after: Option<Duration>,
+}
