@@ -1,0 +1,1 @@
+//! Black-box and integration tests: one binary, one line a module.
