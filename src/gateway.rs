@@ -1,35 +1,166 @@
 //! The decisions, pure and synchronous. This file is the table of contents.
 //!
-//! CONTRACT in progress (founder owns this file and src/gateway/).
+//! A request goes through [`Gateway::triage`]: resolve ▶ throttle ▶ answer, or gate the head and
+//! hand out a [`Ticket`]. [`Ticket::submit`] makes an [`Admitted`] of a body that the form admits;
+//! [`Admitted::message`] is what leaves for the upstream, [`Admitted::conclude`] what the client may
+//! see of what came back.
 
-#![allow(missing_docs, clippy::todo)]
-
+mod act;
+mod arrival;
 mod consequence;
+mod departure;
+mod head;
 mod limit;
 mod outbound;
+mod reply;
 mod route;
 
-pub use consequence::ConsequenceRule;
-pub use limit::{Limits, Rate};
+pub use act::{Admitted, Refusal, Ticket};
+pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
+pub use departure::Ids;
+pub use head::{ClientKey, Field, Head, Length, Method, Origin};
+pub use limit::{Limiter, Limits, Rate};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
+pub use reply::{Outcome, Reply};
 pub use route::{ContentTypeRule, Cors, Route};
 
-use std::sync::Arc;
+use crate::reason::{Reason, Rejection};
+use arrival::Arrival;
+use departure::Departure;
+use std::collections::HashMap;
 
 /// One immutable generation: everything that decides about requests.
 #[derive(Debug)]
 pub struct Gateway {
-    /// In the order of the file.
-    pub routes: Vec<Arc<Route>>,
     /// `trusted_proxies`: peers whose `X-Forwarded-For` is believed.
     pub trusted_proxies: Vec<ipnet::IpNet>,
     /// Hex digest over every file read; what `/readyz` and `formgate_snapshot_info` show.
     pub digest: String,
+    /// In the order of the file.
+    places: Vec<Place>,
+    by_address: HashMap<String, usize>,
+}
+
+/// A route with everything about it that can be computed before a request comes.
+#[derive(Debug)]
+struct Place {
+    route: Route,
+    arrival: Arrival,
+    departure: Departure,
+}
+
+/// What to do about a request, from its head alone.
+#[derive(Debug)]
+pub enum Triage<'g> {
+    /// Answer with bytes computed at load.
+    Answer {
+        /// The route, for labels.
+        index: usize,
+        /// What is answered.
+        reply: Reply,
+        /// What is counted.
+        outcome: Outcome,
+    },
+    /// Refuse without a look at the body.
+    Refuse {
+        /// The route, for labels; none where there is none.
+        index: Option<usize>,
+        /// Why.
+        rejection: Rejection,
+    },
+    /// Read the body.
+    Collect(Ticket<'g>),
 }
 
 impl Gateway {
-    /// `routes` must have distinct names and addresses (config has checked it).
+    /// `routes` must have distinct names and addresses (`config` has checked it).
     pub fn new(routes: Vec<Route>, trusted_proxies: Vec<ipnet::IpNet>, digest: String) -> Self {
-        Self { routes: routes.into_iter().map(Arc::new).collect(), trusted_proxies, digest }
+        let by_address = routes.iter().map(|route| route.address.clone()).zip(0..).collect();
+        let places = routes.into_iter().map(|route| Place {
+            arrival: Arrival::new(&route),
+            departure: Departure::new(&route),
+            route,
+        });
+        Self { trusted_proxies, digest, places: places.collect(), by_address }
+    }
+
+    /// In the order of the file; an index here is the index in a [`Triage`].
+    pub fn routes(&self) -> impl ExactSizeIterator<Item = &Route> {
+        self.places.iter().map(|place| &place.route)
+    }
+
+    /// The route at exactly this address.
+    pub fn at(&self, address: &str) -> Option<&Route> {
+        self.by_address.get(address).map(|index| &self.places[*index].route)
+    }
+
+    /// Takes over what `older` remembers of clients, for each route that keeps its name and rates.
+    pub fn inherit(&mut self, older: &Self) {
+        let older: HashMap<&str, &Limits> =
+            older.routes().map(|route| (route.name.as_str(), &route.limits)).collect();
+        for place in &mut self.places {
+            if let Some(older) = older.get(place.route.name.as_str()) {
+                place.route.limits.inherit(older);
+            }
+        }
+    }
+
+    /// Decides from the head alone.
+    pub fn triage<'g>(&'g self, head: &Head<'_>) -> Triage<'g> {
+        let Some(index) = self.by_address.get(head.path).copied() else {
+            return Triage::Refuse { index: None, rejection: Reason::NotFound.into() };
+        };
+        let place = &self.places[index];
+        let refuse = |rejection| Triage::Refuse { index: Some(index), rejection };
+        match head.verb() {
+            verb @ (Method::Get | Method::Head) => {
+                let client = ClientKey::of(self.origin(head).client);
+                if let Some(limiter) = &place.route.limits.get
+                    && let Err(wait) = limiter.take(client)
+                {
+                    return refuse(Rejection::throttled(wait));
+                }
+                let (reply, outcome) = place.arrival.answer(head, verb == Method::Get);
+                Triage::Answer { index, reply, outcome }
+            }
+            Method::Options => {
+                let reply = place.arrival.options().with_lines(&place.route.cors_lines(head));
+                Triage::Answer { index, reply, outcome: Outcome::Options }
+            }
+            Method::Post => match place.admit_head(index, self.origin(head), head) {
+                Ok(ticket) => Triage::Collect(ticket),
+                Err(rejection) => refuse(rejection),
+            },
+            Method::Other => refuse(Reason::Method.into()),
+        }
+    }
+
+    /// Lines that every answer to this act carries for the page that asks; mostly none.
+    pub fn cors_lines(&self, index: usize, head: &Head<'_>) -> String {
+        self.places[index].route.cors_lines(head)
+    }
+}
+
+impl Place {
+    fn admit_head<'g>(
+        &'g self,
+        index: usize,
+        origin: Origin,
+        head: &Head<'_>,
+    ) -> Result<Ticket<'g>, Rejection> {
+        let route = &self.route;
+        let client = ClientKey::of(origin.client);
+        act::throttle(route, client)?;
+        if let Err(rejection) = act::gate(route, head, self.arrival.is_current(head)) {
+            act::note_refused(route, client);
+            return Err(rejection);
+        }
+        Ok(Ticket { index, route, departure: &self.departure, client, origin })
+    }
+}
+
+impl Route {
+    fn cors_lines(&self, head: &Head<'_>) -> String {
+        self.cors.as_ref().map(|cors| cors.lines(head)).unwrap_or_default()
     }
 }

@@ -4,8 +4,8 @@
 use crate::json::SyntaxKind;
 use std::time::Duration;
 
-/// Why a request was refused or failed. Counted and logged, never sent: no `Display`, no `Serialize`;
-/// only `telemetry::label` gives it a name.
+/// Why a request was refused. Counted and logged, never sent: no `Display`, no `Serialize`; only
+/// `telemetry::label` gives it a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Reason {
     /// The address has a query on an act.
@@ -24,7 +24,7 @@ pub enum Reason {
     Form,
     /// The upstream said that it refuses (400, 404, 409, 410, 412, 422).
     Upstream,
-    /// More GETs, acts or refused acts than the client has.
+    /// More arrivals, acts or refused acts than the client has.
     Throttled,
     /// `If-Match` names a form that is no longer current.
     Stale,
@@ -32,11 +32,11 @@ pub enum Reason {
     Budget,
     /// The gateway is stopping.
     Draining,
-    /// The body did not arrive in time.
-    BodyDeadline,
+    /// The head or the body did not arrive in time.
+    Deadline,
     /// The client went away, or broke the framing, inside the body.
     BodyBroken,
-    /// The framing of the request is ambiguous or malformed.
+    /// The head is malformed, or how long the body is can be read in two ways.
     Framing,
     /// The head is larger than allowed.
     HeadTooLarge,
@@ -79,11 +79,54 @@ pub enum Face {
     GatewayTimeout,
 }
 
-/// A reason on its way inward, with the face that goes outward.
+/// A reason on its way inward, with what the face that goes outward needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rejection {
     /// Why; ours.
     pub reason: Reason,
     /// How long until trying again can help, where that is known.
     pub retry_after: Option<Duration>,
+}
+
+impl From<Reason> for Rejection {
+    fn from(reason: Reason) -> Self {
+        Self { reason, retry_after: None }
+    }
+}
+
+impl Rejection {
+    /// Nothing left of a rate, for this long.
+    pub fn throttled(wait: Duration) -> Self {
+        Self { reason: Reason::Throttled, retry_after: Some(wait) }
+    }
+
+    /// The table between why and what is seen.
+    pub fn face(&self) -> Face {
+        match self.reason {
+            Reason::Query
+            | Reason::MediaType
+            | Reason::ContentCoding
+            | Reason::TooLarge
+            | Reason::Syntax(_)
+            | Reason::NumberUnsafe
+            | Reason::Form
+            | Reason::Upstream => Face::Refused,
+            Reason::Throttled => Face::TooManyRequests(self.retry_seconds()),
+            Reason::Stale => Face::PreconditionFailed,
+            Reason::Budget | Reason::Draining => Face::Unavailable(self.retry_seconds()),
+            Reason::Deadline => Face::RequestTimeout,
+            Reason::BodyBroken | Reason::Framing => Face::BadRequest,
+            Reason::HeadTooLarge => Face::HeadTooLarge,
+            Reason::Expectation => Face::ExpectationFailed,
+            Reason::NotFound => Face::NotFound,
+            Reason::Method => Face::MethodNotAllowed,
+        }
+    }
+
+    /// Rounded up, at least one: a client that waits this long is served.
+    fn retry_seconds(&self) -> u32 {
+        let wait = self.retry_after.unwrap_or(Duration::from_secs(1));
+        let whole = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        u32::try_from(whole).unwrap_or(u32::MAX).max(1)
+    }
 }

@@ -1,1 +1,65 @@
-//! In progress.
+//! What the operator sees: one event is one access line and one count. Reasons go no further out.
+//!
+//! Label values come from config and closed enums only (P12), and every series exists at zero from
+//! the start, so that an alert on a rate works the first time something happens.
+
+mod access;
+mod label;
+mod meters;
+
+pub use access::{Access, Sink};
+pub use label::{method_label, outcome_label, reason_label, result_label};
+pub use meters::{Meters, RouteMeters, Telemetry};
+
+use crate::form::Mismatch;
+use crate::gateway::{Ids, Method, Outcome, UpstreamResult};
+use crate::reason::Reason;
+use std::net::IpAddr;
+use std::time::{Duration, SystemTime};
+
+/// Everything there is to say about one request. Never a value from a body, a query or a secret.
+#[derive(Debug)]
+pub struct Record<'r> {
+    /// When its head had been read.
+    pub time: SystemTime,
+    /// The route's name; `_stray` where there is none.
+    pub route: &'r str,
+    /// The method, or `Other`.
+    pub method: Method,
+    /// What became of it.
+    pub outcome: Outcome,
+    /// Why it was refused.
+    pub reason: Option<Reason>,
+    /// Where in the form, for a form mismatch.
+    pub mismatch: Option<&'r Mismatch>,
+    /// Status sent, 0 when nothing could be sent.
+    pub status: u16,
+    /// Body bytes read from the client.
+    pub bytes_in: usize,
+    /// Body bytes sent to the client.
+    pub bytes_out: usize,
+    /// From the end of the head to the end of the answer.
+    pub took: Duration,
+    /// What the upstream came to.
+    pub upstream: Option<UpstreamRecord>,
+    /// Who asked.
+    pub client: IpAddr,
+    /// `GPT-Actor`, as claimed; escaped and capped when written.
+    pub actor: Option<&'r [u8]>,
+    /// Request and trace id.
+    pub ids: &'r Ids,
+}
+
+/// One exchange.
+#[derive(Debug, Clone, Copy)]
+pub struct UpstreamRecord {
+    /// What it came to.
+    pub result: UpstreamResult,
+    /// Its status, where it had one.
+    pub status: Option<u16>,
+    /// From the connect to the end of the answer.
+    pub took: Duration,
+}
+
+/// The route label of requests that reach no route.
+pub const STRAY: &str = "_stray";

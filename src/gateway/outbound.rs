@@ -1,4 +1,4 @@
-//! The head that an admitted body leaves under. Nothing of the client's head is in it by default.
+//! Where admitted bodies go: named backends, and what a route says about reaching one.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +23,18 @@ pub struct Server {
     pub host: String,
     /// TCP port.
     pub port: u16,
+}
+
+impl Server {
+    /// As it stands in `Host` (RFC 9110, 7.2): the port is left out when it is the scheme's own.
+    pub fn authority(&self) -> String {
+        let host = if self.host.contains(':') {
+            format!("[{}]", self.host)
+        } else {
+            self.host.clone()
+        };
+        if self.port == 80 { host } else { format!("{host}:{}", self.port) }
+    }
 }
 
 /// How long each step of an exchange may take.

@@ -1,5 +1,6 @@
 //! One address: its form and everything that holds for acts on it.
 
+use super::head::Head;
 use super::{ConsequenceRule, Limits, Outbound};
 use crate::form::{CompiledForm, Representation};
 use std::time::Duration;
@@ -29,7 +30,7 @@ pub struct Route {
     pub outbound: Outbound,
     /// What the client may see of what came back.
     pub consequence: ConsequenceRule,
-    /// Origins whose pages may read answers.
+    /// Origins whose pages may act and read the answer.
     pub cors: Option<Cors>,
 }
 
@@ -48,4 +49,26 @@ pub enum ContentTypeRule {
 pub struct Cors {
     /// Exact origins, `https://app.example`; or the single entry `*`.
     pub origins: Vec<String>,
+}
+
+impl Cors {
+    /// What a preflight is told, but for the origin.
+    pub(super) fn preflight_lines(&self) -> &'static str {
+        "Access-Control-Allow-Methods: GET, HEAD, POST\r\n\
+         Access-Control-Allow-Headers: content-type, if-match, gpt-actor\r\n\
+         Access-Control-Max-Age: 600\r\n"
+    }
+
+    /// The lines that let the asking page read this answer; none for an origin that is not listed.
+    pub(super) fn lines(&self, head: &Head<'_>) -> String {
+        if self.origins.iter().any(|origin| origin == "*") {
+            return "Access-Control-Allow-Origin: *\r\n".to_owned();
+        }
+        let asking = head.only("origin").and_then(|origin| std::str::from_utf8(origin).ok());
+        // No `Vary`: acts and preflights are `no-store`, and a refusal stays what it is everywhere.
+        match self.origins.iter().find(|origin| Some(origin.as_str()) == asking) {
+            Some(origin) => format!("Access-Control-Allow-Origin: {origin}\r\n"),
+            None => String::new(),
+        }
+    }
 }

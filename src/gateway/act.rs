@@ -1,0 +1,179 @@
+//! From a head that may act to the permission to reach an upstream.
+//!
+//! [`Ticket`] is the permission to read a body, [`Admitted`] the permission to send it. Only
+//! [`Ticket::submit`] makes the second out of the first.
+
+use super::departure::Departure;
+use super::head::{ClientKey, Head, Length, Origin};
+use super::route::{ContentTypeRule, Route};
+use crate::form::Mismatch;
+use crate::json::Document;
+use crate::media::is_json_utf8;
+use crate::reason::{Reason, Rejection};
+use bytes::Bytes;
+use std::cell::RefCell;
+use std::time::Duration;
+
+thread_local! {
+    /// Buffers of the parser, one set a worker: parsing allocates nothing once they have grown.
+    static DOCUMENT: RefCell<Document> = RefCell::new(Document::new());
+}
+
+/// What a worker keeps of the buffers of one large body.
+const DOCUMENT_KEPT: usize = 1 << 20;
+
+/// The permission to read the body of one act.
+#[derive(Debug)]
+pub struct Ticket<'g> {
+    pub(super) index: usize,
+    pub(super) route: &'g Route,
+    pub(super) departure: &'g Departure,
+    pub(super) client: ClientKey,
+    pub(super) origin: Origin,
+}
+
+/// The permission to reach an upstream, once: a body that the form admits.
+#[derive(Debug)]
+pub struct Admitted<'g> {
+    pub(super) index: usize,
+    pub(super) route: &'g Route,
+    pub(super) departure: &'g Departure,
+    pub(super) client: ClientKey,
+    pub(super) origin: Origin,
+    body: Bytes,
+}
+
+/// A body that was not admitted, and for a form mismatch where in the form.
+#[derive(Debug)]
+pub struct Refusal {
+    /// Why.
+    pub rejection: Rejection,
+    /// Pointer and keyword, for the access line.
+    pub mismatch: Option<Mismatch>,
+}
+
+impl<'g> Ticket<'g> {
+    /// The route, for labels.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Bytes of the body, at most.
+    pub fn limit(&self) -> usize {
+        self.route.max_body
+    }
+
+    /// From now to the last byte of the body.
+    pub fn deadline(&self) -> Duration {
+        self.route.body_deadline
+    }
+
+    /// Strict parse, then the form: the same value that is published (GPT draft, "Verification").
+    pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Refusal> {
+        let judged = DOCUMENT.with_borrow_mut(|document| {
+            let judged = judge(self.route, document, &body);
+            document.shrink_to(DOCUMENT_KEPT);
+            judged
+        });
+        match judged {
+            Ok(()) => Ok(Admitted {
+                index: self.index,
+                route: self.route,
+                departure: self.departure,
+                client: self.client,
+                origin: self.origin,
+                body,
+            }),
+            Err(refusal) => {
+                note_refused(self.route, self.client);
+                Err(refusal)
+            }
+        }
+    }
+
+    /// The body will not be judged: it was too long, or broke off.
+    pub fn void(self, reason: Reason) -> Rejection {
+        let rejection = Rejection::from(reason);
+        if rejection.face() == crate::reason::Face::Refused {
+            note_refused(self.route, self.client);
+        }
+        rejection
+    }
+}
+
+fn judge(route: &Route, document: &mut Document, body: &[u8]) -> Result<(), Refusal> {
+    let refuse = |reason: Reason| Refusal { rejection: reason.into(), mismatch: None };
+    if body.len() > route.max_body {
+        return Err(refuse(Reason::TooLarge));
+    }
+    let value = document.parse(body).map_err(|fault| refuse(Reason::Syntax(fault.kind)))?;
+    if !route.form.admits(value) {
+        let mismatch = route.form.mismatch(value);
+        return Err(Refusal { rejection: Reason::Form.into(), mismatch });
+    }
+    if !route.form.numbers_safe(value) {
+        return Err(refuse(Reason::NumberUnsafe));
+    }
+    Ok(())
+}
+
+/// Counts a refused act against the client (DESIGN 4, limits).
+pub(super) fn note_refused(route: &Route, client: ClientKey) {
+    if let Some(limiter) = &route.limits.refused {
+        // Whether there was one left is asked before the next act, not of this one.
+        let _ = limiter.take(client);
+    }
+}
+
+/// Rates, before anything of the request is read further (U-17, G-40).
+pub(super) fn throttle(route: &Route, client: ClientKey) -> Result<(), Rejection> {
+    if let Some(limiter) = &route.limits.post {
+        limiter.take(client).map_err(Rejection::throttled)?;
+    }
+    if let Some(limiter) = &route.limits.refused {
+        limiter.peek(client).map_err(Rejection::throttled)?;
+    }
+    Ok(())
+}
+
+/// What the head alone decides about an act.
+pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), Rejection> {
+    // A body's reader may merge the query into it: nothing beside the body may speak (B-3).
+    if head.query.is_some() {
+        return Err(Reason::Query.into());
+    }
+    match route.content_type {
+        ContentTypeRule::Any => {}
+        ContentTypeRule::Json => {
+            if !head.only("content-type").is_some_and(is_json_utf8) {
+                return Err(Reason::MediaType.into());
+            }
+        }
+    }
+    let identity = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"identity");
+    if !head.all("content-encoding").all(identity) {
+        return Err(Reason::ContentCoding.into());
+    }
+    match head.length {
+        Length::Known(length) if length > route.max_body as u64 => {
+            return Err(Reason::TooLarge.into());
+        }
+        Length::Known(_) | Length::Unknown => {}
+    }
+    if !current {
+        return Err(Reason::Stale.into());
+    }
+    Ok(())
+}
+
+impl Admitted<'_> {
+    /// The route, for labels.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// The very bytes of the client.
+    pub fn body(&self) -> &Bytes {
+        &self.body
+    }
+}

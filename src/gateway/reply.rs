@@ -1,0 +1,143 @@
+//! What goes back to a client: a status, fields already serialised, a body.
+
+use crate::reason::Face;
+use bytes::Bytes;
+
+/// A response, but for what the edge adds: `Date`, `X-Request-Id` on acts, `Connection`.
+#[derive(Debug, Clone)]
+pub struct Reply {
+    /// Status code.
+    pub status: u16,
+    /// Fields as they stand on the HTTP/1 wire, each line ended by CRLF, `Content-Length` included.
+    pub lines: Bytes,
+    /// The body; empty for HEAD, 204 and 304.
+    pub body: Bytes,
+}
+
+/// `Allow` of every address.
+pub const ALLOW: &str = "GET, HEAD, POST, OPTIONS";
+
+const NO_STORE: &str = "Cache-Control: no-store\r\n";
+const NOTHING: &str = "Cache-Control: no-store\r\nContent-Length: 0\r\n";
+
+impl Reply {
+    /// The only function that writes a refusal. It takes a face, so it cannot tell a reason.
+    pub fn of(face: Face) -> Self {
+        match face {
+            // 204 has no Content-Length (RFC 9110, 8.6) and nothing that could differ between two refusals
+            Face::Refused => Self::fixed(204, NO_STORE),
+            Face::BadRequest => Self::fixed(400, NOTHING),
+            Face::NotFound => Self::fixed(404, NOTHING),
+            Face::MethodNotAllowed => Self::built(405, format!("Allow: {ALLOW}\r\n{NOTHING}")),
+            Face::RequestTimeout => Self::fixed(408, NOTHING),
+            Face::PreconditionFailed => Self::fixed(412, NOTHING),
+            Face::ExpectationFailed => Self::fixed(417, NOTHING),
+            Face::TooManyRequests(seconds) => Self::retry(429, seconds),
+            Face::HeadTooLarge => Self::fixed(431, NOTHING),
+            Face::Internal => Self::fixed(500, NOTHING),
+            Face::BadGateway => Self::fixed(502, NOTHING),
+            Face::Unavailable(seconds) => Self::retry(503, seconds),
+            Face::GatewayTimeout => Self::fixed(504, NOTHING),
+        }
+    }
+
+    /// 200 with JSON: the consequence of an act (GPT draft, "The Act", "Response").
+    pub fn consequence(body: Bytes, passed: &str) -> Self {
+        let length = body.len();
+        let lines = format!(
+            "Content-Type: application/json\r\nContent-Length: {length}\r\n{NO_STORE}{passed}"
+        );
+        Self { status: 200, lines: Bytes::from(lines), body }
+    }
+
+    fn fixed(status: u16, lines: &'static str) -> Self {
+        Self { status, lines: Bytes::from_static(lines.as_bytes()), body: Bytes::new() }
+    }
+
+    fn built(status: u16, lines: String) -> Self {
+        Self { status, lines: Bytes::from(lines), body: Bytes::new() }
+    }
+
+    fn retry(status: u16, seconds: u32) -> Self {
+        Self::built(status, format!("Retry-After: {seconds}\r\n{NOTHING}"))
+    }
+
+    /// The same with more field lines, each ended by CRLF.
+    pub fn with_lines(mut self, more: &str) -> Self {
+        if !more.is_empty() {
+            self.lines = Bytes::from([self.lines.as_ref(), more.as_bytes()].concat());
+        }
+        self
+    }
+}
+
+/// What became of a request, as counted: `formgate_requests_total{outcome}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The form was given.
+    Arrived,
+    /// 304: the client has it.
+    NotModified,
+    /// OPTIONS was answered.
+    Options,
+    /// The act was done, and the client knows.
+    Accepted,
+    /// 204: nothing was done.
+    Refused,
+    /// 429, ours or the upstream's.
+    Throttled,
+    /// 412.
+    Stale,
+    /// 404 or 405.
+    Stray,
+    /// 400, 408, 417 or 431: not a request that could be judged.
+    Malformed,
+    /// 503: nothing was sent.
+    Unavailable,
+    /// 502, 503 or 504 as the upstream said: it answered, and did not do it.
+    Failed,
+    /// 504: sent, and no answer to tell what became of it. It may have happened.
+    Unknown,
+    /// The client left before an answer could be written, and nothing had been sent upstream.
+    Abandoned,
+    /// 500.
+    Internal,
+}
+
+impl Outcome {
+    /// Every outcome, for series that exist from the start.
+    pub const ALL: [Self; 14] = [
+        Self::Arrived,
+        Self::NotModified,
+        Self::Options,
+        Self::Accepted,
+        Self::Refused,
+        Self::Throttled,
+        Self::Stale,
+        Self::Stray,
+        Self::Malformed,
+        Self::Unavailable,
+        Self::Failed,
+        Self::Unknown,
+        Self::Abandoned,
+        Self::Internal,
+    ];
+
+    /// The outcome of a request that ended with this face before anything was sent.
+    pub fn of(face: Face) -> Self {
+        match face {
+            Face::Refused => Self::Refused,
+            Face::BadRequest
+            | Face::RequestTimeout
+            | Face::ExpectationFailed
+            | Face::HeadTooLarge => Self::Malformed,
+            Face::NotFound | Face::MethodNotAllowed => Self::Stray,
+            Face::PreconditionFailed => Self::Stale,
+            Face::TooManyRequests(_) => Self::Throttled,
+            Face::Internal => Self::Internal,
+            Face::BadGateway => Self::Failed,
+            Face::Unavailable(_) => Self::Unavailable,
+            Face::GatewayTimeout => Self::Unknown,
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! The series, created once per route so that a request only adds.
+
+use super::label::{
+    ROUTE_REASONS, STRAY_REASONS, method_label, outcome_label, reason_label, result_label,
+};
+use super::{Access, Record, STRAY, Sink};
+use crate::gateway::{Gateway, Limits, Method, Outcome, UpstreamResult};
+use crate::reason::Reason;
+use prometheus::{
+    Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
+    IntGaugeVec, Opts, Registry, TextEncoder,
+};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// From what an arrival costs to what an upstream may take.
+const SECONDS: [f64; 12] =
+    [0.0001, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 40.0];
+const BYTES: [f64; 8] =
+    [64.0, 256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0];
+
+/// All series of the process, and the access log.
+#[derive(Debug)]
+pub struct Telemetry {
+    registry: Registry,
+    families: Families,
+    reloads: IntCounterVec,
+    snapshot_info: IntGaugeVec,
+    snapshot_timestamp: Gauge,
+    /// `formgate_inflight_body_bytes`; the budget sets it.
+    pub inflight_body_bytes: IntGauge,
+    /// `formgate_connections`; the listener sets it.
+    pub connections: IntGauge,
+    /// `formgate_connections_refused_total`: closed at once, over `max_connections`.
+    pub connections_refused: IntCounter,
+    stray: RouteMeters,
+    published: Mutex<HashSet<String>>,
+    access: Access,
+}
+
+/// The families that have a series for each route.
+#[derive(Debug)]
+struct Families {
+    requests: IntCounterVec,
+    refusals: IntCounterVec,
+    request_seconds: HistogramVec,
+    upstream_seconds: HistogramVec,
+    upstream_results: IntCounterVec,
+    body_bytes: HistogramVec,
+    limiter_keys: IntGaugeVec,
+}
+
+/// What one generation counts on, by route index.
+#[derive(Debug)]
+pub struct Meters {
+    routes: Vec<RouteMeters>,
+    limits: Vec<(String, Limits)>,
+}
+
+/// The series of one route.
+#[derive(Debug)]
+pub struct RouteMeters {
+    requests: HashMap<(Method, Outcome), IntCounter>,
+    refusals: HashMap<Reason, IntCounter>,
+    seconds: HashMap<Outcome, Histogram>,
+    upstream_seconds: Histogram,
+    upstream_results: HashMap<UpstreamResult, IntCounter>,
+    body_bytes: Histogram,
+}
+
+impl Telemetry {
+    /// Registers every family. `sink` is where access lines go.
+    pub fn new(sink: Sink) -> Result<Self, prometheus::Error> {
+        let registry = Registry::new();
+        let families = Families::new(&registry)?;
+        let counter = |name: &str, help: &str| register(&registry, IntCounter::new(name, help));
+        let gauge = |name: &str, help: &str| register(&registry, IntGauge::new(name, help));
+        let reloads = Opts::new("formgate_reloads_total", "Turns of reading the config.");
+        let reloads = register(&registry, IntCounterVec::new(reloads, &["result"]))?;
+        for result in ["published", "unchanged", "refused"] {
+            reloads.with_label_values(&[result]);
+        }
+        let info = Opts::new("formgate_snapshot_info", "The generation being served.");
+        let lost = counter(
+            "formgate_access_lines_lost_total",
+            "Access lines that could not be written.",
+        )?;
+        Ok(Self {
+            reloads,
+            snapshot_info: register(&registry, IntGaugeVec::new(info, &["digest"]))?,
+            snapshot_timestamp: register(
+                &registry,
+                Gauge::new(
+                    "formgate_snapshot_timestamp_seconds",
+                    "When the generation being served was published.",
+                ),
+            )?,
+            inflight_body_bytes: gauge(
+                "formgate_inflight_body_bytes",
+                "Memory held by bodies in flight.",
+            )?,
+            connections: gauge("formgate_connections", "Client connections open.")?,
+            connections_refused: counter(
+                "formgate_connections_refused_total",
+                "Connections closed at once because max_connections were open.",
+            )?,
+            stray: families.stray(),
+            published: Mutex::default(),
+            access: Access::new(sink, lost),
+            families,
+            registry,
+        })
+    }
+
+    /// The series of a generation, all at zero or where they stood.
+    pub fn meters(&self, gateway: &Gateway) -> Meters {
+        Meters {
+            routes: gateway.routes().map(|route| self.families.route(&route.name)).collect(),
+            limits: gateway
+                .routes()
+                .map(|route| (route.name.clone(), route.limits.clone()))
+                .collect(),
+        }
+    }
+
+    /// A generation was published: says so, and forgets the series of routes that are gone.
+    pub fn publish(&self, gateway: &Gateway) {
+        self.snapshot_info.reset();
+        self.snapshot_info.with_label_values(&[gateway.digest.as_str()]).set(1);
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.snapshot_timestamp.set(now.as_secs_f64());
+        let current: HashSet<String> = gateway.routes().map(|route| route.name.clone()).collect();
+        let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        for gone in published.difference(&current) {
+            self.families.forget(gone);
+        }
+        *published = current;
+    }
+
+    /// `result`: `published`, `unchanged` or `refused`.
+    pub fn count_reload(&self, result: &str) {
+        self.reloads.with_label_values(&[result]).inc();
+    }
+
+    /// One event: one line, one count.
+    pub fn record(&self, meters: Option<&RouteMeters>, record: &Record<'_>) {
+        let meters = meters.unwrap_or(&self.stray);
+        if let Some(counter) = meters.requests.get(&(record.method, record.outcome)) {
+            counter.inc();
+        } else {
+            // A pair we had not foreseen is worth more than a series that existed from the start.
+            self.families
+                .requests
+                .with_label_values(&[
+                    record.route,
+                    method_label(record.method),
+                    outcome_label(record.outcome),
+                ])
+                .inc();
+        }
+        if let Some(reason) = record.reason {
+            match meters.refusals.get(&reason) {
+                Some(counter) => counter.inc(),
+                None => self
+                    .families
+                    .refusals
+                    .with_label_values(&[record.route, reason_label(reason)])
+                    .inc(),
+            }
+        }
+        if let Some(histogram) = meters.seconds.get(&record.outcome) {
+            histogram.observe(record.took.as_secs_f64());
+        }
+        if let Some(upstream) = record.upstream {
+            meters.upstream_seconds.observe(upstream.took.as_secs_f64());
+            if let Some(counter) = meters.upstream_results.get(&upstream.result) {
+                counter.inc();
+            }
+        }
+        if record.method == Method::Post {
+            // Bodies are far below 2^52 bytes.
+            #[allow(clippy::cast_precision_loss)]
+            meters.body_bytes.observe(record.bytes_in as f64);
+        }
+        self.access.write(record);
+    }
+
+    /// The text format, version 0.0.4.
+    pub fn render(&self, meters: &Meters) -> Vec<u8> {
+        for (route, limits) in &meters.limits {
+            let clients: usize = limits.each().map(|limiter| limiter.clients()).sum();
+            let clients = i64::try_from(clients).unwrap_or(i64::MAX);
+            self.families.limiter_keys.with_label_values(&[route.as_str()]).set(clients);
+        }
+        let mut text = Vec::new();
+        if let Err(error) = TextEncoder::new().encode(&self.registry.gather(), &mut text) {
+            tracing::error!(%error, "metrics could not be written");
+        }
+        text
+    }
+
+    /// Writes out what is still waiting; for a stop.
+    pub fn flush(&self, within: Duration) {
+        self.access.flush(within);
+    }
+}
+
+impl Families {
+    fn new(registry: &Registry) -> Result<Self, prometheus::Error> {
+        let counter = |name: &str, help: &str, labels: &[&str]| {
+            register(registry, IntCounterVec::new(Opts::new(name, help), labels))
+        };
+        let histogram = |name: &str, help: &str, labels: &[&str], buckets: &[f64]| {
+            let opts = HistogramOpts::new(name, help).buckets(buckets.to_vec());
+            register(registry, HistogramVec::new(opts, labels))
+        };
+        let keys = Opts::new("formgate_limiter_keys", "Clients that a route's rates remember.");
+        Ok(Self {
+            requests: counter(
+                "formgate_requests_total",
+                "Requests, by what became of them.",
+                &["route", "method", "outcome"],
+            )?,
+            refusals: counter(
+                "formgate_refusals_total",
+                "Requests not acted on, by why. The outside never learns it.",
+                &["route", "reason"],
+            )?,
+            request_seconds: histogram(
+                "formgate_request_seconds",
+                "From the end of the head to the end of the answer.",
+                &["route", "outcome"],
+                &SECONDS,
+            )?,
+            upstream_seconds: histogram(
+                "formgate_upstream_seconds",
+                "Time of exchanges with the upstream, connects included.",
+                &["route"],
+                &SECONDS,
+            )?,
+            upstream_results: counter(
+                "formgate_upstream_results_total",
+                "Exchanges with the upstream, by what they came to.",
+                &["route", "result"],
+            )?,
+            body_bytes: histogram(
+                "formgate_body_bytes",
+                "Bodies of acts, as far as they were read.",
+                &["route"],
+                &BYTES,
+            )?,
+            limiter_keys: register(registry, IntGaugeVec::new(keys, &["route"]))?,
+        })
+    }
+
+    fn route(&self, route: &str) -> RouteMeters {
+        self.limiter_keys.with_label_values(&[route]);
+        self.build(route, &pairs(), &ROUTE_REASONS)
+    }
+
+    fn stray(&self) -> RouteMeters {
+        let methods =
+            [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
+        let outcomes = [Outcome::Stray, Outcome::Malformed, Outcome::Unavailable];
+        let pairs: Vec<_> = methods
+            .into_iter()
+            .flat_map(|method| outcomes.map(|outcome| (method, outcome)))
+            .collect();
+        self.build(STRAY, &pairs, &STRAY_REASONS)
+    }
+
+    fn build(
+        &self,
+        route: &str,
+        pairs: &[(Method, Outcome)],
+        reasons: &[Reason],
+    ) -> RouteMeters {
+        let request = |(method, outcome): &(Method, Outcome)| {
+            let labels = [route, method_label(*method), outcome_label(*outcome)];
+            ((*method, *outcome), self.requests.with_label_values(&labels))
+        };
+        let refusal = |reason: &Reason| {
+            let labels = [route, reason_label(*reason)];
+            (*reason, self.refusals.with_label_values(&labels))
+        };
+        let seconds = |(_, outcome): &(Method, Outcome)| {
+            let labels = [route, outcome_label(*outcome)];
+            (*outcome, self.request_seconds.with_label_values(&labels))
+        };
+        let result = |result: UpstreamResult| {
+            let labels = [route, result_label(result)];
+            (result, self.upstream_results.with_label_values(&labels))
+        };
+        let results = if route == STRAY { &[][..] } else { &UpstreamResult::ALL[..] };
+        RouteMeters {
+            requests: pairs.iter().map(request).collect(),
+            refusals: reasons.iter().map(refusal).collect(),
+            seconds: pairs.iter().map(seconds).collect(),
+            upstream_seconds: self.upstream_seconds.with_label_values(&[route]),
+            upstream_results: results.iter().copied().map(result).collect(),
+            body_bytes: self.body_bytes.with_label_values(&[route]),
+        }
+    }
+
+    fn forget(&self, route: &str) {
+        // Whatever is not there was never created: nothing to tell.
+        for (method, outcome) in pairs() {
+            let labels = [route, method_label(method), outcome_label(outcome)];
+            let _ = self.requests.remove_label_values(&labels);
+            let _ = self.request_seconds.remove_label_values(&[route, outcome_label(outcome)]);
+        }
+        for reason in ROUTE_REASONS {
+            let _ = self.refusals.remove_label_values(&[route, reason_label(reason)]);
+        }
+        for result in UpstreamResult::ALL {
+            let _ = self.upstream_results.remove_label_values(&[route, result_label(result)]);
+        }
+        let _ = self.upstream_seconds.remove_label_values(&[route]);
+        let _ = self.body_bytes.remove_label_values(&[route]);
+        let _ = self.limiter_keys.remove_label_values(&[route]);
+    }
+}
+
+impl Meters {
+    /// The series of route number `index`.
+    pub fn route(&self, index: usize) -> &RouteMeters {
+        &self.routes[index]
+    }
+}
+
+/// The pairs of method and outcome that can happen at an address.
+fn pairs() -> Vec<(Method, Outcome)> {
+    let all = |method: Method| {
+        Outcome::ALL
+            .into_iter()
+            .filter(move |outcome| can_happen(method, *outcome))
+            .map(move |outcome| (method, outcome))
+    };
+    [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other]
+        .into_iter()
+        .flat_map(all)
+        .collect()
+}
+
+fn can_happen(method: Method, outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Arrived | Outcome::NotModified => matches!(method, Method::Get | Method::Head),
+        Outcome::Options => method == Method::Options,
+        Outcome::Accepted
+        | Outcome::Refused
+        | Outcome::Stale
+        | Outcome::Unavailable
+        | Outcome::Failed
+        | Outcome::Unknown
+        | Outcome::Malformed => method == Method::Post,
+        Outcome::Throttled => matches!(method, Method::Get | Method::Head | Method::Post),
+        Outcome::Stray => method == Method::Other,
+        Outcome::Abandoned | Outcome::Internal => matches!(method, Method::Get | Method::Post),
+    }
+}
+
+fn register<C: prometheus::core::Collector + Clone + 'static>(
+    registry: &Registry,
+    collector: Result<C, prometheus::Error>,
+) -> Result<C, prometheus::Error> {
+    let collector = collector?;
+    registry.register(Box::new(collector.clone()))?;
+    Ok(collector)
+}
