@@ -1,1 +1,7 @@
 //! Black-box and integration tests: one binary, one line a module.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod layers;
+mod support;
+mod wire;

@@ -1,0 +1,106 @@
+//! A stop loses nothing (P11): acts in flight are finished, new connections turned away, the exit is prompt and 0.
+
+use crate::support::backend::json;
+use crate::support::{After, Backend, Client, Gate, MEETING, MEETING_BODY, Request, Setup, eventually};
+use std::io::Write;
+use std::time::{Duration, Instant};
+
+fn slow(time: u64) -> (Gate, Backend) {
+    let backend = Backend::scripted(move |_, stream| {
+        std::thread::sleep(Duration::from_millis(time));
+        if stream.write_all(&json(r#"{"done":true}"#)).is_ok() { After::Keep } else { After::Close }
+    });
+    let gate = Setup::meeting(&backend).with("grace", "5s").start();
+    (gate, backend)
+}
+
+#[test]
+fn an_act_in_flight_is_finished() {
+    let (mut gate, backend) = slow(700);
+    let mut client = gate.client();
+    client.send(&Request::post(MEETING, MEETING_BODY).bytes());
+    eventually("the act is at the backend", || backend.count() == 1);
+    let start = Instant::now();
+    gate.signal("TERM");
+    let response = client.receive("POST");
+    assert_eq!((response.status, response.text()), (200, r#"{"done":true}"#));
+    assert!(client.closes_within(Duration::from_secs(2)), "after the answer the connection is closed");
+    let status = gate.wait(Duration::from_secs(4));
+    assert_eq!(status.code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+    let lines = gate.access_lines(1);
+    assert_eq!(lines[0]["outcome"], "accepted");
+}
+
+/// A body half read when the stop comes is still read and done.
+#[test]
+fn a_body_in_flight_is_read_to_its_end() {
+    let (mut gate, backend) = slow(0);
+    let mut client = gate.client();
+    let bytes = Request::post(MEETING, MEETING_BODY).bytes();
+    client.send(&bytes[..bytes.len() - 10]);
+    std::thread::sleep(Duration::from_millis(100));
+    gate.signal("TERM");
+    std::thread::sleep(Duration::from_millis(200));
+    client.send(&bytes[bytes.len() - 10..]);
+    let response = client.receive("POST");
+    assert!(matches!(response.status, 200 | 503), "{}", response.head);
+    assert_eq!(backend.count(), usize::from(response.status == 200));
+    assert_eq!(gate.wait(Duration::from_secs(4)).code(), Some(0));
+}
+
+/// Without anything in flight a stop takes no time, idle connections or not.
+#[test]
+fn an_idle_gate_stops_at_once() {
+    let (mut gate, _backend) = slow(0);
+    let mut idle: Vec<Client> = (0..3).map(|_| gate.client()).collect();
+    for client in &mut idle {
+        assert_eq!(client.exchange(&Request::get(MEETING)).status, 200);
+    }
+    let start = Instant::now();
+    assert_eq!(gate.stop().code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    for client in &mut idle {
+        assert!(client.closes_within(Duration::from_secs(1)));
+    }
+}
+
+/// The grace is an end: an act that takes longer does not hold the stop for ever.
+#[test]
+fn the_grace_is_an_end() {
+    let backend = Backend::scripted(|_, _| {
+        std::thread::sleep(Duration::from_secs(20));
+        After::Close
+    });
+    let mut gate = Setup::meeting(&backend).with("grace", "500ms").with("upstreams/backend/timeouts/exchange", "15s").start();
+    let mut client = gate.client();
+    client.send(&Request::post(MEETING, MEETING_BODY).bytes());
+    eventually("the act is at the backend", || backend.count() == 1);
+    let start = Instant::now();
+    gate.stop();
+    assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+}
+
+/// While it stops, whoever still gets in is told so, and nothing of theirs is sent.
+#[test]
+fn a_stopping_gate_takes_no_new_acts() {
+    let (mut gate, backend) = slow(1000);
+    let mut busy = gate.client();
+    let mut idle = gate.client();
+    assert_eq!(idle.exchange(&Request::get(MEETING)).status, 200);
+    busy.send(&Request::post(MEETING, MEETING_BODY).bytes());
+    eventually("the act is at the backend", || backend.count() == 1);
+    gate.signal("TERM");
+    std::thread::sleep(Duration::from_millis(200));
+    if let Ok(response) = idle.try_exchange(&Request::post(MEETING, MEETING_BODY)) {
+        assert_eq!(response.status, 503, "{}", response.head);
+    }
+    if let Ok(mut fresh) = Client::try_connect(gate.addr)
+        && let Ok(response) = fresh.try_exchange(&Request::post(MEETING, MEETING_BODY))
+    {
+        assert_eq!(response.status, 503, "{}", response.head);
+    }
+    assert_eq!(busy.receive("POST").status, 200);
+    assert_eq!(backend.count(), 1);
+    assert_eq!(gate.wait(Duration::from_secs(5)).code(), Some(0));
+}
