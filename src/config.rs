@@ -1,18 +1,40 @@
 //! The file: YAML to a [`Gateway`], or the whole list of [`Fault`]s. No third state.
 //!
-//! CONTRACT (helper C owns this file, src/config/, src/bounds.rs): the names below are what the rest uses.
+//! 1. `files` reads each file once, bounded.
+//! 2. `tree` makes an ordered tree of the YAML, every node with its line and column.
+//! 3. `decode` fills the serde mirror (`raw`) from it and goes on after a value that does not fit.
+//! 4. `compile` judges what was given and makes what runs, collecting every fault.
+//!
+//! The mirror is also what [`schema`] is drawn from, so what editors complete is what is read.
 
-#![allow(missing_docs, clippy::todo)]
+mod compile;
+mod decode;
+mod fault;
+mod field;
+mod files;
+mod inline;
+mod raw;
+mod scalar;
+mod tree;
+mod words;
+
+pub use fault::Fault;
 
 use crate::gateway::Gateway;
+use compile::Compiler;
+use fault::Findings;
+use files::Files;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use tree::Tree;
 
 /// What a successful load gives.
 #[derive(Debug)]
 pub struct Loaded {
+    /// Everything that decides about requests.
     pub gateway: Gateway,
+    /// What holds for the process.
     pub settings: Settings,
     /// Every file that was read, the YAML first: what the watch looks at.
     pub files: Vec<PathBuf>,
@@ -20,13 +42,28 @@ pub struct Loaded {
     pub warnings: Vec<Fault>,
 }
 
+/// What a failed load gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refused {
+    /// Everything that is wrong, by file and line; at least one.
+    pub faults: Vec<Fault>,
+    /// Every file that was asked for, the YAML first, also those that could not be read: what the watch looks at
+    /// until one of them changes.
+    pub files: Vec<PathBuf>,
+    /// Digest over what was read, as [`Gateway::digest`]: the same broken files need not be judged twice.
+    pub digest: String,
+}
+
 /// What cannot change without a restart, and the few process-wide numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
+    /// At least one; port 0 takes any free port.
     pub listen: Vec<SocketAddr>,
+    /// Metrics, health, snapshot, reload.
     pub admin: Option<AdminAddress>,
     /// Worker threads; `None` is one per core.
     pub threads: Option<usize>,
+    /// How the outside names this gateway; no slash at the end.
     pub public_url: Option<String>,
     /// Connections open at once, all listeners together; one more is closed at once.
     pub max_connections: usize,
@@ -40,11 +77,13 @@ pub struct Settings {
     pub keepalive: Duration,
     /// How long a stop waits for requests in flight.
     pub grace: Duration,
+    /// Where the access lines go.
     pub access_log: AccessLog,
     /// How often files are looked at for changes; `None` is never.
     pub watch: Option<Duration>,
 }
 
+/// Where the admin listener binds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdminAddress {
     /// A loopback address.
@@ -53,35 +92,88 @@ pub enum AdminAddress {
     Unix(PathBuf),
 }
 
+/// Where the access lines go.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AccessLog {
+    /// Standard output.
     Stdout,
+    /// Nowhere.
     Off,
+    /// A file, appended to.
     File(PathBuf),
 }
 
-/// One thing wrong, where it is, and what to do.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    pub file: PathBuf,
-    /// From 1; 0 when the file could not be read at all.
-    pub line: usize,
-    pub column: usize,
-    /// JSON Pointer (RFC 6901) into the file.
-    pub pointer: String,
-    pub reason: String,
-    pub suggestion: Option<String>,
-    /// Name of the lint, for a warning or a denied lint.
-    pub lint: Option<String>,
+/// Reads the file and every file that it names, once each, and compiles all of it.
+pub fn load(path: &Path) -> Result<Loaded, Refused> {
+    let mut files = Files::beside(path);
+    let judged = judge(path, &mut files);
+    let (paths, digest) = (files.paths(), files.digest());
+    match judged {
+        Ok(Judged { compiled, settings, warnings }) => Ok(Loaded {
+            gateway: Gateway::new(compiled.routes, compiled.trusted_proxies, digest),
+            settings,
+            files: paths,
+            warnings,
+        }),
+        Err(mut faults) => {
+            sort(&mut faults, &paths);
+            Err(Refused { faults, files: paths, digest })
+        }
+    }
 }
 
-/// Reads the file and every file that it names, once each, and compiles all of it.
-pub fn load(path: &Path) -> Result<Loaded, Vec<Fault>> {
-    let _ = path;
-    todo!()
+struct Judged {
+    compiled: compile::Compiled,
+    settings: Settings,
+    warnings: Vec<Fault>,
+}
+
+fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
+    let at_start = |reason: String, line| {
+        let suggestion = None;
+        vec![Fault { file: path.to_owned(), line, column: line, pointer: String::new(), reason, suggestion, lint: None }]
+    };
+    let bytes = files.read_yaml(path).map_err(|reason| at_start(reason, 0))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let (line, column) = crate::json::line_column(&bytes, error.valid_up_to());
+        let mut faults = at_start("not UTF-8".to_owned(), line);
+        faults.iter_mut().for_each(|fault| fault.column = column);
+        faults
+    })?;
+    let (findings, warnings) = (Findings::default(), Findings::default());
+    let Some(tree) = Tree::read(text, &findings) else { return Err(findings.into_faults(path)) };
+    let Some(file) = decode::decode::<raw::File>(&tree, &findings) else { return Err(findings.into_faults(path)) };
+    let mut compiler = Compiler {
+        tree: &tree,
+        findings: &findings,
+        warnings: &warnings,
+        files,
+        form_faults: Vec::new(),
+        form_warnings: Vec::new(),
+    };
+    let mut compiled = compiler.compile(&file);
+    let (form_faults, form_warnings) = (compiler.form_faults, compiler.form_warnings);
+    let mut faults = findings.into_faults(path);
+    faults.extend(form_faults);
+    match (compiled.settings.take(), faults.is_empty()) {
+        (Some(settings), true) => {
+            let mut warnings = warnings.into_faults(path);
+            warnings.extend(form_warnings);
+            sort(&mut warnings, &files.paths());
+            Ok(Judged { compiled, settings, warnings })
+        }
+        _ => Err(faults),
+    }
+}
+
+/// By file in the order of reading, then by place.
+fn sort(faults: &mut [Fault], files: &[PathBuf]) {
+    faults.sort_by_key(|fault| (files.iter().position(|file| *file == fault.file), fault.line, fault.column));
 }
 
 /// The JSON Schema (2020-12) of the file itself, for editors.
 pub fn schema() -> String {
-    todo!()
+    let schema = schemars::schema_for!(raw::File);
+    // A schema is plain JSON; serialising it cannot fail.
+    serde_json::to_string_pretty(schema.as_value()).unwrap_or_default()
 }

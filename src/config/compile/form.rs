@@ -1,0 +1,132 @@
+//! The form of a route: a file or inline, compiled, its faults told where they stand.
+
+use super::{Compiler, members};
+use crate::config::fault::{Fault, nearest};
+use crate::config::field::{Either, Field, Members};
+use crate::config::files::MAX_FORM;
+use crate::config::raw;
+use crate::config::tree::Mark;
+use crate::config::words::Filled;
+use crate::config::{fault::Finding, inline};
+use crate::form::{CompiledForm, FormFault, FormOptions, Level, Lint, LintLevels};
+use crate::json::line_column;
+use std::path::PathBuf;
+
+/// Where the text of a form came from.
+enum Source {
+    File { path: PathBuf, text: String },
+    /// The node in the YAML.
+    Inline(Mark),
+}
+
+impl Compiler<'_> {
+    pub(super) fn form(&mut self, field: &Field<Either<Filled, crate::config::field::Subtree>>, options: &FormOptions) -> Option<CompiledForm> {
+        let Field::Given(at, given) = field else { return None };
+        let (text, source) = match given {
+            Either::Scalar(Filled(name)) => {
+                let text = self.form_text(*at, name)?;
+                (text.clone(), Source::File { path: self.files.path_of(name), text })
+            }
+            Either::Mapping(subtree) => (inline::to_json(self.tree, subtree.0, self.findings)?, Source::Inline(subtree.0)),
+        };
+        match CompiledForm::compile(&text, options) {
+            Ok(form) => {
+                for warning in form.warnings() {
+                    self.tell(&source, warning, true);
+                }
+                Some(form)
+            }
+            Err(faults) => {
+                for fault in &faults {
+                    self.tell(&source, fault, false);
+                }
+                None
+            }
+        }
+    }
+
+    fn form_text(&mut self, at: Mark, name: &str) -> Option<String> {
+        match self.files.read(name, MAX_FORM) {
+            Ok(bytes) => match std::str::from_utf8(&bytes) {
+                Ok(text) => Some(text.to_owned()),
+                Err(error) => {
+                    let (line, column) = line_column(&bytes, error.valid_up_to());
+                    self.form_faults.push(Fault {
+                        file: self.files.path_of(name),
+                        line,
+                        column,
+                        pointer: String::new(),
+                        reason: "not UTF-8".to_owned(),
+                        suggestion: None,
+                        lint: None,
+                    });
+                    None
+                }
+            },
+            Err(reason) => {
+                self.fault_with(at, reason, "the path is relative to the YAML file");
+                None
+            }
+        }
+    }
+
+    fn tell(&mut self, source: &Source, fault: &FormFault, warning: bool) {
+        let FormFault { pointer, at, reason, suggestion, lint } = fault;
+        let lint = lint.map(|lint| lint.name().to_owned());
+        match source {
+            Source::File { path, text } => {
+                let (line, column) = line_column(text.as_bytes(), *at);
+                let fault = Fault {
+                    file: path.clone(),
+                    line,
+                    column,
+                    pointer: pointer.clone(),
+                    reason: reason.clone(),
+                    suggestion: suggestion.clone(),
+                    lint,
+                };
+                let told = if warning { &mut self.form_warnings } else { &mut self.form_faults };
+                // Two routes may share a form, and its faults with it.
+                if !told.contains(&fault) {
+                    told.push(fault);
+                }
+            }
+            Source::Inline(root) => {
+                let (line, column) = self.tree.position(self.tree.follow(*root, pointer));
+                let findings = if warning { self.warnings } else { self.findings };
+                findings.add(Finding {
+                    line,
+                    column,
+                    pointer: self.tree.pointer(*root) + pointer,
+                    reason: reason.clone(),
+                    suggestion: suggestion.clone(),
+                    lint,
+                });
+            }
+        }
+    }
+
+    /// `levels`, changed as the mapping says.
+    pub(super) fn lint_levels(&self, mut levels: LintLevels, changes: &Field<Members<raw::Level>>) -> LintLevels {
+        for (name, _, level) in members(changes) {
+            let Some(lint) = Lint::named(&name.text) else {
+                let known = || Lint::ALL.iter().map(|lint| lint.name());
+                let suggestion = match nearest(&name.text, known()) {
+                    Some(lint) => format!("did you mean `{lint}`?"),
+                    None => format!("known lints: {}", known().collect::<Vec<_>>().join(", ")),
+                };
+                self.fault_with(name.mark, format!("unknown lint `{}`", name.text.escape_debug()), suggestion);
+                continue;
+            };
+            levels.set(
+                lint,
+                match level {
+                    raw::Level::Allow => Level::Allow,
+                    raw::Level::Warn => Level::Warn,
+                    raw::Level::Deny => Level::Deny,
+                },
+            );
+        }
+        levels
+    }
+}

@@ -1,0 +1,217 @@
+//! The routes.
+
+use super::upstream::Backend;
+use super::{Compiler, Distinct, given};
+use crate::bounds::Frequency;
+use crate::config::field::{Either, Field};
+use crate::config::tree::{Mark, Tree};
+use crate::config::words::{NoneWord, RateWord};
+use crate::config::{inline, raw};
+use crate::form::{FormOptions, LintLevels, Numbers, arrival};
+use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Rate, Route};
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+/// Bytes that a body may be allowed to have.
+const BODY: RangeInclusive<usize> = 1..=16 << 20;
+
+/// What routes fall back to.
+pub(super) struct Defaults<'f> {
+    max_body: usize,
+    body_deadline: Duration,
+    content_type: raw::ContentType,
+    limits: &'f Field<Either<NoneWord, raw::Limits>>,
+    limiter_keys: usize,
+}
+
+impl Compiler<'_> {
+    pub(super) fn defaults<'f>(&self, file: &'f raw::File) -> Defaults<'f> {
+        const NOTHING: raw::Defaults = raw::Defaults {
+            max_body: Field::Absent,
+            body_deadline: Field::Absent,
+            limits: Field::Absent,
+            content_type: Field::Absent,
+        };
+        let given = file.defaults.given().unwrap_or(&NOTHING);
+        Defaults {
+            max_body: self.size(&given.max_body, BODY, 64 << 10),
+            body_deadline: self.time(&given.body_deadline, Duration::from_secs(10)),
+            content_type: given.content_type.given().copied().unwrap_or(raw::ContentType::Json),
+            limits: &given.limits,
+            limiter_keys: self.number(&file.limiter_keys, 1..=10_000_000, 65_536) as usize,
+        }
+    }
+
+    pub(super) fn routes(
+        &mut self,
+        file: &raw::File,
+        lints: &LintLevels,
+        defaults: &Defaults<'_>,
+        backends: &[Backend],
+    ) -> Vec<Route> {
+        let Some(list) = self.required(&file.routes, Tree::ROOT, "routes", "[ … ]") else { return Vec::new() };
+        if list.is_empty()
+            && let Some(at) = file.routes.mark()
+        {
+            self.fault(at, "at least one route is needed");
+        }
+        let (mut addresses, mut names) = (Distinct::default(), Distinct::default());
+        let mut routes = Vec::new();
+        for (at, entry) in given(&file.routes) {
+            if let Field::Given(at, address) = &entry.address {
+                addresses.claim(self, *at, "the address", &address.0);
+            }
+            if let Field::Given(at, name) = &entry.name {
+                names.claim(self, *at, "the name", &name.0);
+            }
+            routes.extend(self.route(at, entry, lints, defaults, backends));
+        }
+        routes
+    }
+
+    fn route(
+        &mut self,
+        at: Mark,
+        entry: &raw::Route,
+        lints: &LintLevels,
+        defaults: &Defaults<'_>,
+        backends: &[Backend],
+    ) -> Option<Route> {
+        let address = self.required(&entry.address, at, "address", "/api/v1/…");
+        let name = self.required(&entry.name, at, "name", "snake_case");
+        self.required(&entry.form, at, "form", "forms/….json");
+        self.required(&entry.upstream, at, "upstream", "{ to: …, path: /… }");
+        let max_body = self.size(&entry.max_body, BODY, defaults.max_body);
+        let options = self.form_options(entry, lints, max_body);
+        let form = self.form(&entry.form, &options);
+        let outbound = self.outbound(&entry.upstream, backends);
+        let limits = self.limits(at, &entry.limits, defaults);
+        let consequence = self.consequence(entry.consequence.given());
+        let messages = self.messages(&entry.messages);
+        let cors = self.cors(&entry.cors);
+        let body_deadline = self.time(&entry.body_deadline, defaults.body_deadline);
+        // Everything above has said what it had to say.
+        let form = form?;
+        let context = entry.context.given().map_or("", String::as_str);
+        Some(Route {
+            name: name?.0.clone(),
+            address: address?.0.clone(),
+            arrival: arrival(context, &messages, &form),
+            form,
+            gpt_type: entry.gpt_type.given().map(|gpt_type| gpt_type.0.clone()),
+            max_body,
+            body_deadline,
+            content_type: match entry.content_type.given().copied().unwrap_or(defaults.content_type) {
+                raw::ContentType::Json => ContentTypeRule::Json,
+                raw::ContentType::Any => ContentTypeRule::Any,
+            },
+            limits: limits?,
+            outbound: outbound?,
+            consequence,
+            cors,
+        })
+    }
+
+    fn form_options(&self, entry: &raw::Route, lints: &LintLevels, max_body: usize) -> FormOptions {
+        let texts = |list: &Field<Vec<Field<String>>>| given(list).map(|(_, text)| text.clone()).collect();
+        let examples = entry.examples.given();
+        FormOptions {
+            lints: self.lint_levels(lints.clone(), &entry.lints),
+            annotations: given(&entry.annotations).map(|(_, name)| name.0.clone()).collect(),
+            unroll: match entry.unroll {
+                Field::Absent => None,
+                Field::Given(..) | Field::Wrong(_) => Some(self.number(&entry.unroll, 1..=32, 1)),
+            },
+            numbers: match entry.numbers.given() {
+                None | Some(raw::Numbers::Exact) => Numbers::Exact,
+                Some(raw::Numbers::SafeIntegers) => Numbers::SafeIntegers,
+            },
+            max_body,
+            accepted: examples.map(|examples| texts(&examples.accepted)).unwrap_or_default(),
+            refused: examples.map(|examples| texts(&examples.refused)).unwrap_or_default(),
+        }
+    }
+
+    /// What the route says, else what `defaults` says, for each of the three; silence is a fault.
+    fn limits(
+        &self,
+        at: Mark,
+        own: &Field<Either<NoneWord, raw::Limits>>,
+        defaults: &Defaults<'_>,
+    ) -> Option<Limits> {
+        type Pick = fn(&raw::Limits) -> &Field<RateWord>;
+        let kinds: [(&str, Pick); 3] = [("get", |l| &l.get), ("post", |l| &l.post), ("refused", |l| &l.refused)];
+        let mut missing = Vec::new();
+        let [get, post, refused] = kinds.map(|(kind, pick)| {
+            let said = said(own, pick).or_else(|| said(defaults.limits, pick));
+            if said.is_none() {
+                missing.push(format!("`{kind}`"));
+            }
+            said.flatten().map(|Frequency { period, burst }| Rate { period, burst })
+        });
+        if missing.is_empty() {
+            return Some(Limits::new(get, post, refused, defaults.limiter_keys));
+        }
+        self.fault_with(
+            own.mark().unwrap_or(at),
+            format!("no limit is said for {}", missing.join(", ")),
+            "`limits: { get: 50/s burst 100, post: 5/s burst 10, refused: 1/s burst 20 }` here or under `defaults`; \
+             say `none` explicitly",
+        );
+        None
+    }
+
+    fn consequence(&self, entry: Option<&raw::Consequence>) -> ConsequenceRule {
+        let nothing = raw::Consequence::default();
+        let entry = entry.unwrap_or(&nothing);
+        ConsequenceRule {
+            max_response: self.size(&entry.max_response, 2..=16 << 20, 1 << 20),
+            redirect_is_success: entry.redirect_is_success.given().copied().unwrap_or(false),
+            text: entry.text.given().copied().unwrap_or(false),
+            pass_fields: self.answer_fields(&entry.pass_headers),
+        }
+    }
+
+    /// The JSON text of `m` (GPT draft: every element has `role` and `content`).
+    fn messages(&self, list: &Field<Vec<Field<raw::Message>>>) -> String {
+        let mut elements = Vec::new();
+        for (at, message) in given(list) {
+            let role = self.required(&message.role, at, "role", "system");
+            let content = self.required(&message.content, at, "content", "…");
+            if let (Some(role), Some(content)) = (role, content) {
+                let (role, content) = (inline::quote(&role.0), inline::quote(content));
+                elements.push(format!("{{\"role\":{role},\"content\":{content}}}"));
+            }
+        }
+        format!("[{}]", elements.join(","))
+    }
+
+    fn cors(&self, field: &Field<raw::Cors>) -> Option<Cors> {
+        let Field::Given(at, entry) = field else { return None };
+        let listed = self.required(&entry.origins, *at, "origins", "[\"https://app.example\"]")?;
+        let origins: Vec<_> = given(&entry.origins).map(|(_, origin)| origin.0.clone()).collect();
+        if listed.is_empty() {
+            self.fault(*at, "at least one origin is needed");
+        }
+        if origins.len() > 1 && origins.iter().any(|origin| origin == "*") {
+            self.fault(*at, "`*` stands alone: beside it, other origins mean nothing");
+        }
+        Some(Cors { origins })
+    }
+}
+
+/// What is said about one kind: nothing, `none`, or a rate. What is wrong has been reported and counts as said.
+fn said(
+    field: &Field<Either<NoneWord, raw::Limits>>,
+    pick: impl Fn(&raw::Limits) -> &Field<RateWord>,
+) -> Option<Option<Frequency>> {
+    match field {
+        Field::Absent => None,
+        Field::Wrong(_) | Field::Given(_, Either::Scalar(_)) => Some(None),
+        Field::Given(_, Either::Mapping(limits)) => match pick(limits) {
+            Field::Absent => None,
+            Field::Wrong(_) => Some(None),
+            Field::Given(_, RateWord(rate)) => Some(*rate),
+        },
+    }
+}

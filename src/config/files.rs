@@ -1,0 +1,95 @@
+//! The files of one load. Each is read once; what was read is what is judged, served and hashed.
+
+use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+/// The YAML file, in bytes, at most.
+pub(super) const MAX_YAML: u64 = 8 << 20;
+/// A form file, in bytes, at most. `form` sets a lower bound on what it compiles, with a better reason.
+pub(super) const MAX_FORM: u64 = 4 << 20;
+/// A secret file, in bytes, at most.
+pub(super) const MAX_SECRET: u64 = 16 << 10;
+
+/// Reads, remembers, and keeps the order.
+pub(super) struct Files {
+    base: PathBuf,
+    taken: Vec<Taken>,
+}
+
+struct Taken {
+    path: PathBuf,
+    /// As the YAML names it: the digest is the same wherever the directory stands.
+    name: String,
+    outcome: Result<Rc<[u8]>, String>,
+}
+
+impl Files {
+    /// Nothing read yet; names are taken relative to the directory of `yaml`.
+    pub(super) fn beside(yaml: &Path) -> Self {
+        Self { base: yaml.parent().unwrap_or(Path::new("")).to_owned(), taken: Vec::new() }
+    }
+
+    /// Where a name leads.
+    pub(super) fn path_of(&self, name: &str) -> PathBuf {
+        self.base.join(name)
+    }
+
+    /// The bytes of a file named in the YAML; a second call gives what the first one read.
+    pub(super) fn read(&mut self, name: &str, limit: u64) -> Result<Rc<[u8]>, String> {
+        self.read_at(self.path_of(name), name, limit)
+    }
+
+    /// The same, for the YAML itself, which goes by no name.
+    pub(super) fn read_yaml(&mut self, path: &Path) -> Result<Rc<[u8]>, String> {
+        self.read_at(path.to_owned(), "", MAX_YAML)
+    }
+
+    fn read_at(&mut self, path: PathBuf, name: &str, limit: u64) -> Result<Rc<[u8]>, String> {
+        if let Some(taken) = self.taken.iter().find(|taken| taken.path == path) {
+            return taken.outcome.clone();
+        }
+        let outcome = read_bounded(&path, limit);
+        self.taken.push(Taken { path, name: name.to_owned(), outcome: outcome.clone() });
+        outcome
+    }
+
+    /// Every file asked for, also those that could not be read: they may appear.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.taken.iter().map(|taken| taken.path.clone()).collect()
+    }
+
+    /// Hex SHA-256 over names and bytes of all that was read, cut to 32 characters.
+    pub(super) fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        for taken in &self.taken {
+            let bytes: &[u8] = taken.outcome.as_deref().unwrap_or_default();
+            for part in [taken.name.as_bytes(), bytes] {
+                hash.update((part.len() as u64).to_be_bytes());
+                hash.update(part);
+            }
+        }
+        hash.finalize().iter().take(16).fold(String::new(), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+fn read_bounded(path: &Path, limit: u64) -> Result<Rc<[u8]>, String> {
+    let cannot = |error: std::io::Error| format!("cannot read {}: {error}", path.display());
+    // Looked at before it is opened: opening a FIFO would wait for a writer.
+    if !std::fs::metadata(path).map_err(cannot)?.is_file() {
+        return Err(format!("cannot read {}: not a file", path.display()));
+    }
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(cannot)?;
+    file.take(limit + 1).read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() as u64 > limit {
+        return Err(format!("{} is larger than {limit} bytes", path.display()));
+    }
+    Ok(bytes.into())
+}

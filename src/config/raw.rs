@@ -1,0 +1,280 @@
+//! The serde mirror of the file: its keys and their documentation, and nothing that runs.
+//!
+//! `check --schema` draws the file's JSON Schema from these types, so what the doc comments say is what editors
+//! show. Everything optional here may still be required by [`super::compile`], which says so with the others.
+
+use super::field::{Either, Field, Members, Subtree};
+use super::words::{
+    AccessLogWord, AdminWord, Filled, GptType, HostWord, ListenAddress, Network, NoneWord, Origin, PublicUrl, RateWord,
+    RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff, UpstreamPath,
+};
+use crate::form::Lint;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+/// The configuration of a formgate gateway: which addresses speak GPT, which form each accepts, and where accepted
+/// bodies go.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(rename = "formgate", extend("required" = ["listen", "upstreams", "routes"]))]
+pub(super) struct File {
+    /// Where clients connect: addresses and ports. Changing it needs a restart.
+    #[schemars(extend("examples" = [["0.0.0.0:8080", "[::]:8080"]]))]
+    pub(super) listen: Field<Vec<Field<ListenAddress>>>,
+    /// Metrics, health, snapshot, reload: a loopback address, `unix:/path`, or `off` (the default). A public bind is refused. Changing it needs a restart.
+    pub(super) admin: Field<AdminWord>,
+    /// How the outside names this gateway, without a slash at the end: `https://api.example.com`.
+    pub(super) public_url: Field<PublicUrl>,
+    /// Worker threads; one per core when left out. Changing it needs a restart.
+    #[schemars(range(min = 1, max = 1024))]
+    pub(super) threads: Field<u32>,
+    /// Connections open at once over all listeners; one more is closed at once. Default 10000.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub(super) max_connections: Field<u32>,
+    /// Memory for bodies held at once over all requests; beyond it, 503. Default 64MiB.
+    pub(super) inflight_bodies: Field<Size>,
+    /// Bytes of a request head, at most. Default 16KiB.
+    pub(super) max_head: Field<Size>,
+    /// From the first byte of a request head to its last. Default 10s.
+    pub(super) head_deadline: Field<Time>,
+    /// How long a connection may wait between requests. Default 75s.
+    pub(super) keepalive: Field<Time>,
+    /// How long a stop waits for requests in flight. Default 30s.
+    pub(super) grace: Field<Time>,
+    /// One JSON line a request: `stdout` (the default), `off`, or the path of a file.
+    pub(super) access_log: Field<AccessLogWord>,
+    /// How often the files are looked at for changes, or `off`. Default 1s.
+    pub(super) watch: Field<TimeOrOff>,
+    /// Clients that each limiter remembers, at most. Default 65536.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub(super) limiter_keys: Field<u32>,
+    /// Networks of proxies whose `X-Forwarded-For` is believed. Default none.
+    pub(super) trusted_proxies: Field<Vec<Field<Network>>>,
+    /// Levels of form lints, for all routes.
+    #[schemars(schema_with = "lints_schema")]
+    pub(super) lints: Field<Members<Level>>,
+    /// The backends, by a name of your choice.
+    #[schemars(extend("minProperties" = 1))]
+    pub(super) upstreams: Field<Members<Upstream>>,
+    /// What holds for every route that does not say otherwise.
+    pub(super) defaults: Field<Defaults>,
+    /// The addresses, each with its form.
+    #[schemars(length(min = 1))]
+    pub(super) routes: Field<Vec<Field<Route>>>,
+}
+
+/// One backend.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["servers"]))]
+pub(super) struct Upstream {
+    /// `http://host:port`, used in turn; the next one when a connect fails. TLS is not supported yet.
+    #[schemars(length(min = 1))]
+    pub(super) servers: Field<Vec<Field<ServerUrl>>>,
+    /// How long each step of an exchange may take.
+    pub(super) timeouts: Field<Timeouts>,
+    /// Idle connections kept to each server. Default 64.
+    #[schemars(range(min = 0, max = 65536))]
+    pub(super) keepalive: Field<u32>,
+    /// `Host` sent, when it is not the server's own.
+    pub(super) host: Field<HostWord>,
+}
+
+/// How long each step of an exchange may take.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Timeouts {
+    /// DNS and connect, each attempt. Default 1s.
+    pub(super) connect: Field<Time>,
+    /// From the first byte sent to the last byte of the answer. Default 30s; above 40s, callers with a round trip of 45s give up first.
+    pub(super) exchange: Field<Time>,
+    /// How long an idle connection is kept; stay below what the backend keeps it. Default 50s.
+    pub(super) idle: Field<Time>,
+}
+
+/// What holds for every route that does not say otherwise.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Defaults {
+    /// Bytes of a body, at most: 1 to 16MiB. Default 64KiB.
+    pub(super) max_body: Field<Size>,
+    /// From the end of the head to the last byte of the body, in all. Default 10s.
+    pub(super) body_deadline: Field<Time>,
+    /// Rates per client and route; `none` is no limit and must be said.
+    pub(super) limits: Field<Either<NoneWord, Limits>>,
+    /// Which declared media types are read: `json` (the default) or `any`.
+    pub(super) content_type: Field<ContentType>,
+}
+
+/// Rates per client: `5/s burst 10`, or `none`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Limits {
+    /// Fetching the form.
+    pub(super) get: Field<RateWord>,
+    /// Posting a value.
+    pub(super) post: Field<RateWord>,
+    /// Posting values that are refused, counted besides `post`.
+    pub(super) refused: Field<RateWord>,
+}
+
+/// One address: its form, and everything that holds for acts on it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["address", "name", "form", "upstream"]))]
+pub(super) struct Route {
+    /// The path, matched exactly as it stands on the wire.
+    #[schemars(extend("examples" = ["/api/v2/meetings/start"]))]
+    pub(super) address: Field<RouteAddress>,
+    /// `snake_case`: metric label, log field, operation name.
+    #[schemars(extend("examples" = ["start_meeting"]))]
+    pub(super) name: Field<RouteName>,
+    /// Sent as `GPT-Type`.
+    #[serde(rename = "type")]
+    pub(super) gpt_type: Field<GptType>,
+    /// `p`: what an actor should know before it acts. Empty when left out.
+    pub(super) context: Field<String>,
+    /// `m`: messages that come with the form. Empty when left out.
+    pub(super) messages: Field<Vec<Field<Message>>>,
+    /// `s`: the path of a JSON Schema file, relative to this file; or the schema itself.
+    pub(super) form: Field<Either<Filled, Subtree>>,
+    /// Where accepted bodies go.
+    pub(super) upstream: Field<Outbound>,
+    /// Bytes of a body, at most: 1 to 16MiB.
+    pub(super) max_body: Field<Size>,
+    /// From the end of the head to the last byte of the body, in all.
+    pub(super) body_deadline: Field<Time>,
+    /// Rates per client; what is left out comes from `defaults.limits`.
+    pub(super) limits: Field<Either<NoneWord, Limits>>,
+    /// Which declared media types are read. `any` lets pages of other sites post without asking; the body is judged all the same.
+    pub(super) content_type: Field<ContentType>,
+    /// Keywords of the form that carry no constraint, such as `x-internal`.
+    pub(super) annotations: Field<Vec<Field<Filled>>>,
+    /// Publish and enforce recursive definitions unrolled to this depth.
+    #[schemars(range(min = 1, max = 32))]
+    pub(super) unroll: Field<u32>,
+    /// How numbers are read: `exact` (the default), or `safe_integers` for a backend that rounds beyond 2^53 or refuses `1.0` for an integer.
+    pub(super) numbers: Field<Numbers>,
+    /// Levels of form lints, for this route.
+    #[schemars(schema_with = "lints_schema")]
+    pub(super) lints: Field<Members<Level>>,
+    /// What the client may see of what the upstream answered.
+    pub(super) consequence: Field<Consequence>,
+    /// Which pages of other origins may read answers.
+    pub(super) cors: Field<Cors>,
+    /// Bodies that the form must accept, and must refuse. Checked at load.
+    pub(super) examples: Field<Examples>,
+}
+
+/// One element of `m`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["role", "content"]))]
+pub(super) struct Message {
+    /// `system`, `user`, `assistant`, …
+    pub(super) role: Field<Filled>,
+    /// The text.
+    pub(super) content: Field<String>,
+}
+
+/// Where accepted bodies go, and under which head.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["to", "path"]))]
+pub(super) struct Outbound {
+    /// A name under `upstreams`.
+    pub(super) to: Field<Filled>,
+    /// Default `POST`.
+    pub(super) method: Field<Method>,
+    /// Path and query at the upstream, fixed.
+    pub(super) path: Field<UpstreamPath>,
+    /// `Host` sent, when it is neither the server's own nor the upstream's.
+    pub(super) host: Field<HostWord>,
+    /// Fields set by the gateway. `${file:/run/secrets/token}` stands for the content of that file.
+    #[schemars(extend("examples" = [{"Authorization": "Bearer ${file:/run/secrets/token}"}]))]
+    pub(super) set_headers: Field<Members<String>>,
+    /// Fields of the client that pass. Nothing passes that is not named here.
+    pub(super) pass_headers: Field<Vec<Field<Filled>>>,
+}
+
+/// What the client may see of what the upstream answered.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Consequence {
+    /// Bytes of the upstream's body, at most; beyond it the client gets `{}`. Default 1MiB, at most 16MiB.
+    pub(super) max_response: Field<Size>,
+    /// A redirect is how this backend says success (POST, then redirect to GET). Never followed.
+    pub(super) redirect_is_success: Field<bool>,
+    /// Text that is not JSON reaches the client as `{"text":…}`; without it, as `{}`.
+    pub(super) text: Field<bool>,
+    /// Fields of the upstream that pass to the client.
+    pub(super) pass_headers: Field<Vec<Field<Filled>>>,
+}
+
+/// Cross-origin reads, never with credentials.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["origins"]))]
+pub(super) struct Cors {
+    /// Exact origins, or the single entry `*`.
+    #[schemars(length(min = 1))]
+    pub(super) origins: Field<Vec<Field<Origin>>>,
+}
+
+/// Bodies as JSON text, checked against the form at load.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Examples {
+    /// Bodies that the form must accept.
+    #[schemars(extend("examples" = [["{\"title\":\"Q3\"}"]]))]
+    pub(super) accepted: Field<Vec<Field<String>>>,
+    /// Bodies that the form must refuse.
+    pub(super) refused: Field<Vec<Field<String>>>,
+}
+
+/// Which declared media types are read as JSON.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum ContentType {
+    Json,
+    Any,
+}
+
+/// How numbers of a body are read.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Numbers {
+    Exact,
+    SafeIntegers,
+}
+
+/// The method towards the upstream.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "UPPERCASE")]
+#[schemars(inline)]
+pub(super) enum Method {
+    Post,
+    Put,
+    Patch,
+    Delete,
+}
+
+/// The level of a lint.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Level {
+    Allow,
+    Warn,
+    Deny,
+}
+
+/// Lint names are closed, so editors complete them too.
+fn lints_schema(generator: &mut SchemaGenerator) -> Schema {
+    let level = generator.subschema_for::<Level>();
+    let lints: serde_json::Map<_, _> =
+        Lint::ALL.iter().map(|lint| (lint.name().to_owned(), level.clone().to_value())).collect();
+    json_schema!({ "type": "object", "properties": lints, "additionalProperties": false })
+}
