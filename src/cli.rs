@@ -1,1 +1,103 @@
-//! In progress.
+//! The verbs, one file each, and how they are asked for.
+
+pub mod check;
+pub mod demo;
+pub mod explain;
+pub mod serve;
+mod show;
+
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Asked for in a way that has no meaning (`sysexits.h`: `EX_USAGE`).
+pub const USAGE: u8 = 64;
+/// Something unforeseen inside (`EX_SOFTWARE`).
+pub const INTERNAL: u8 = 70;
+/// The configuration is refused (`EX_CONFIG`).
+pub const CONFIG: u8 = 78;
+
+/// Where the configuration is when it is not said.
+pub const DEFAULT_CONFIG: &str = "config/gateway.yaml";
+
+const EXIT_CODES: &str = "Exit codes: 0 done, 64 wrong usage, 70 internal error, 78 configuration refused.";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  formgate serve                          with config/gateway.yaml
+  formgate serve /etc/formgate/gateway.yaml
+
+The configuration is checked before anything is bound, and watched afterwards: an edit is taken over
+without losing a request, a broken one changes nothing. SIGHUP reloads, SIGTERM stops.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  formgate check                          every fault, or a summary
+  formgate check --deny-warnings          for a pipeline
+  formgate check --json | jq .faults
+  formgate check --schema > schema.json   what editors complete the file with:
+                                          # yaml-language-server: $schema=schema.json";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  echo '{\"title\":\"\"}' | formgate explain /api/v2/meetings/start
+  formgate explain /api/v2/meetings/start body.json
+  formgate explain staging.yaml /api/v2/meetings/start body.json
+  formgate explain --config /etc/formgate/gateway.yaml /api/v2/meetings/start
+
+ADDRESS starts with `/`. Of two words, the first is CONFIG if it does not start with `/` or ends in
+.yaml or .yml. BODY is a file; `-`, or no BODY, is standard input.
+
+Exit codes: 0 accepted, 1 refused, 64 wrong usage, 78 configuration refused. Values are never printed.";
+
+const DEMO_EXAMPLES: &str = "\
+Examples:
+  formgate demo                           then follow the curl lines that it prints";
+
+/// A gateway that publishes the JSON Schema of the one action an address accepts, and accepts exactly that.
+#[derive(Debug, Parser)]
+#[command(name = "formgate", version, after_help = EXIT_CODES, arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Serve the addresses of a configuration, and follow its changes.
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve {
+        /// The YAML file.
+        #[arg(default_value = DEFAULT_CONFIG)]
+        config: PathBuf,
+    },
+    /// Say everything that is wrong with a configuration, without binding anything.
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(check::Arguments),
+    /// Say why a body is accepted or refused at an address, offline.
+    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ADDRESS [BODY]")]
+    Explain(explain::Arguments),
+    /// A small legacy backend and a gateway in front of it, on this machine, with lines to try.
+    #[command(after_help = DEMO_EXAMPLES)]
+    Demo,
+}
+
+/// Runs what the words ask for, the program's name first.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Where the message cannot be written, the code still says it.
+            let _ = error.print();
+            // `--help` and `--version` come this way too.
+            return if error.use_stderr() { ExitCode::from(USAGE) } else { ExitCode::SUCCESS };
+        }
+    };
+    match cli.verb {
+        Verb::Serve { config } => serve::run(Path::new(&config)),
+        Verb::Check(arguments) => check::run(&arguments),
+        Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Demo => demo::run(),
+    }
+}

@@ -15,18 +15,18 @@ mod files;
 mod inline;
 mod raw;
 mod scalar;
+mod settings;
 mod tree;
 mod words;
 
 pub use fault::Fault;
+pub use settings::{AccessLog, AdminAddress, Settings};
 
 use crate::gateway::Gateway;
 use compile::Compiler;
 use fault::Findings;
 use files::Files;
-use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use tree::Tree;
 
 /// What a successful load gives.
@@ -52,55 +52,6 @@ pub struct Refused {
     pub files: Vec<PathBuf>,
     /// Digest over what was read, as [`Gateway::digest`]: the same broken files need not be judged twice.
     pub digest: String,
-}
-
-/// What cannot change without a restart, and the few process-wide numbers.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// At least one; port 0 takes any free port.
-    pub listen: Vec<SocketAddr>,
-    /// Metrics, health, snapshot, reload.
-    pub admin: Option<AdminAddress>,
-    /// Worker threads; `None` is one per core.
-    pub threads: Option<usize>,
-    /// How the outside names this gateway; no slash at the end.
-    pub public_url: Option<String>,
-    /// Connections open at once, all listeners together; one more is closed at once.
-    pub max_connections: usize,
-    /// Bytes of bodies held at once, all requests together.
-    pub inflight_bodies: usize,
-    /// Bytes of a request head.
-    pub max_head: usize,
-    /// From the first byte of a head to its last.
-    pub head_deadline: Duration,
-    /// How long a connection may wait between requests.
-    pub keepalive: Duration,
-    /// How long a stop waits for requests in flight.
-    pub grace: Duration,
-    /// Where the access lines go.
-    pub access_log: AccessLog,
-    /// How often files are looked at for changes; `None` is never.
-    pub watch: Option<Duration>,
-}
-
-/// Where the admin listener binds.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AdminAddress {
-    /// A loopback address.
-    Tcp(SocketAddr),
-    /// `unix:/run/formgate/admin.sock`
-    Unix(PathBuf),
-}
-
-/// Where the access lines go.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum AccessLog {
-    /// Standard output.
-    Stdout,
-    /// Nowhere.
-    Off,
-    /// A file, appended to.
-    File(PathBuf),
 }
 
 /// Reads the file and every file that it names, once each, and compiles all of it.

@@ -1,0 +1,88 @@
+//! `check`: what `serve` does before it binds, and nothing else.
+
+use super::show::{Severity, Style, count, refuse, to_json, to_stderr, to_stdout};
+use super::{CONFIG, DEFAULT_CONFIG};
+use crate::config::{self, Loaded, Refused};
+use serde_json::json;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// What `check` can be asked.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// The YAML file.
+    #[arg(default_value = DEFAULT_CONFIG)]
+    config: PathBuf,
+    /// Refuse what would only be warned of.
+    #[arg(long)]
+    deny_warnings: bool,
+    /// Print one JSON document instead of text.
+    #[arg(long)]
+    json: bool,
+    /// Print the JSON Schema of the file itself, and check nothing.
+    #[arg(long, conflicts_with_all = ["deny_warnings", "json"])]
+    schema: bool,
+}
+
+/// Checks, prints, and says with the exit code how it went.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    if arguments.schema {
+        to_stdout(&(config::schema() + "\n"));
+        return ExitCode::SUCCESS;
+    }
+    let outcome = config::load(&arguments.config);
+    let denied = arguments.deny_warnings && outcome.as_ref().is_ok_and(|loaded| !loaded.warnings.is_empty());
+    if arguments.json {
+        print_json(&outcome, denied);
+    } else {
+        print_text(arguments, &outcome, denied);
+    }
+    if outcome.is_err() || denied { ExitCode::from(CONFIG) } else { ExitCode::SUCCESS }
+}
+
+fn print_text(arguments: &Arguments, outcome: &Result<Loaded, Refused>, denied: bool) {
+    let loaded = match outcome {
+        Ok(loaded) => loaded,
+        Err(refused) => return refuse(&refused.faults),
+    };
+    let style = Style::of_stderr();
+    let severity = if denied { Severity::Error } else { Severity::Warning };
+    to_stderr(&loaded.warnings.iter().map(|warning| style.fault(severity, warning)).collect::<String>());
+    let warnings = count(loaded.warnings.len(), "warning");
+    if denied {
+        to_stderr(&format!("refused: {warnings}, and warnings are denied\n"));
+    } else {
+        to_stdout(&format!(
+            "{}: {}, {warnings}, digest {}\n",
+            arguments.config.display(),
+            count(loaded.gateway.routes().len(), "route"),
+            loaded.gateway.digest,
+        ));
+    }
+}
+
+fn print_json(outcome: &Result<Loaded, Refused>, denied: bool) {
+    let document = match outcome {
+        Ok(loaded) => json!({
+            "ok": !denied,
+            "digest": loaded.gateway.digest,
+            "files": loaded.files,
+            "routes": loaded.gateway.routes().map(|route| json!({
+                "name": route.name,
+                "address": route.address,
+                "digest": route.arrival.digest(),
+            })).collect::<Vec<_>>(),
+            "faults": [],
+            "warnings": loaded.warnings.iter().map(to_json).collect::<Vec<_>>(),
+        }),
+        Err(refused) => json!({
+            "ok": false,
+            "digest": refused.digest,
+            "files": refused.files,
+            "routes": [],
+            "faults": refused.faults.iter().map(to_json).collect::<Vec<_>>(),
+            "warnings": [],
+        }),
+    };
+    to_stdout(&format!("{document:#}\n"));
+}

@@ -1,0 +1,103 @@
+//! How faults look on a terminal and in JSON.
+
+use crate::config::Fault;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+
+/// What is shown: it decides the word and its colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Severity {
+    Error,
+    Warning,
+}
+
+/// Colours, or none.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Style {
+    coloured: bool,
+}
+
+impl Style {
+    /// Colours only for a person: standard error is a terminal and `NO_COLOR` (<https://no-color.org>) is not set.
+    pub(super) fn of_stderr() -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self { coloured: !refused && std::io::stderr().is_terminal() }
+    }
+
+    fn paint(self, code: &str, text: &str) -> String {
+        if self.coloured { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
+    }
+
+    /// A fault as compilers print it, three lines at most.
+    pub(super) fn fault(self, severity: Severity, fault: &Fault) -> String {
+        let mut place = fault.file.display().to_string();
+        if fault.line != 0 {
+            let _ = write!(place, ":{}:{}", fault.line, fault.column);
+        }
+        let word = match severity {
+            Severity::Error => self.paint("1;31", "error"),
+            Severity::Warning => self.paint("1;33", "warning"),
+        };
+        let mut text = format!("{}: {word}: {}", self.paint("1", &printable(&place)), printable(&fault.reason));
+        if let Some(lint) = &fault.lint {
+            let _ = write!(text, " [{lint}]");
+        }
+        text.push('\n');
+        if !fault.pointer.is_empty() {
+            let _ = writeln!(text, "    at {}", printable(&fault.pointer));
+        }
+        if let Some(suggestion) = &fault.suggestion {
+            let _ = writeln!(text, "    {}: {}", self.paint("1;36", "help"), printable(suggestion));
+        }
+        text
+    }
+}
+
+/// Text from a file or a client, without what a terminal would obey.
+pub(super) fn printable(text: &str) -> String {
+    text.chars().fold(String::new(), |mut out, c| {
+        if c.is_control() {
+            out.extend(c.escape_debug());
+        } else {
+            out.push(c);
+        }
+        out
+    })
+}
+
+/// All members of a fault.
+pub(super) fn to_json(fault: &Fault) -> Value {
+    json!({
+        "file": fault.file.display().to_string(),
+        "line": fault.line,
+        "column": fault.column,
+        "pointer": fault.pointer,
+        "reason": fault.reason,
+        "suggestion": fault.suggestion,
+        "lint": fault.lint,
+    })
+}
+
+/// Faults and a line that counts them, to standard error.
+pub(super) fn refuse(faults: &[Fault]) {
+    let style = Style::of_stderr();
+    let mut text = faults.iter().map(|fault| style.fault(Severity::Error, fault)).collect::<String>();
+    let _ = writeln!(text, "refused: {}", count(faults.len(), "fault"));
+    to_stderr(&text);
+}
+
+/// `1 fault`, `2 faults`.
+pub(super) fn count(number: usize, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A reader that has gone away is no reason to fail.
+pub(super) fn to_stdout(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// A reader that has gone away is no reason to fail.
+pub(super) fn to_stderr(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
+}

@@ -1,0 +1,92 @@
+//! What holds for the process rather than for a generation.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// What cannot change without a restart, and the few process-wide numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// At least one; port 0 takes any free port.
+    pub listen: Vec<SocketAddr>,
+    /// Metrics, health, snapshot, reload.
+    pub admin: Option<AdminAddress>,
+    /// Worker threads; `None` is one per core.
+    pub threads: Option<usize>,
+    /// How the outside names this gateway; no slash at the end.
+    pub public_url: Option<String>,
+    /// Connections open at once, all listeners together; one more is closed at once.
+    pub max_connections: usize,
+    /// Bytes of bodies held at once, all requests together.
+    pub inflight_bodies: usize,
+    /// Bytes of a request head.
+    pub max_head: usize,
+    /// From the first byte of a head to its last.
+    pub head_deadline: Duration,
+    /// How long a connection may wait between requests.
+    pub keepalive: Duration,
+    /// How long a stop waits for requests in flight.
+    pub grace: Duration,
+    /// Where the access lines go.
+    pub access_log: AccessLog,
+    /// How often files are looked at for changes; `None` is never.
+    pub watch: Option<Duration>,
+}
+
+/// Where the admin listener binds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AdminAddress {
+    /// A loopback address.
+    Tcp(SocketAddr),
+    /// `unix:/run/formgate/admin.sock`
+    Unix(PathBuf),
+}
+
+/// Where the access lines go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AccessLog {
+    /// Standard output.
+    Stdout,
+    /// Nowhere.
+    Off,
+    /// A file, appended to.
+    File(PathBuf),
+}
+
+impl Settings {
+    /// Names of the settings in which `other` differs, as they stand in the file.
+    pub fn differences(&self, other: &Self) -> Vec<&'static str> {
+        // Taken apart by name: a new setting does not build until it is compared.
+        let Self {
+            listen,
+            admin,
+            threads,
+            public_url,
+            max_connections,
+            inflight_bodies,
+            max_head,
+            head_deadline,
+            keepalive,
+            grace,
+            access_log,
+            watch,
+        } = self;
+        [
+            ("listen", *listen == other.listen),
+            ("admin", *admin == other.admin),
+            ("threads", *threads == other.threads),
+            ("public_url", *public_url == other.public_url),
+            ("max_connections", *max_connections == other.max_connections),
+            ("inflight_bodies", *inflight_bodies == other.inflight_bodies),
+            ("max_head", *max_head == other.max_head),
+            ("head_deadline", *head_deadline == other.head_deadline),
+            ("keepalive", *keepalive == other.keepalive),
+            ("grace", *grace == other.grace),
+            ("access_log", *access_log == other.access_log),
+            ("watch", *watch == other.watch),
+        ]
+        .into_iter()
+        .filter_map(|(name, same)| (!same).then_some(name))
+        .collect()
+    }
+}
