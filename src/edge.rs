@@ -1,1 +1,101 @@
-//! In progress.
+//! The wire. The only folder that says `pingora`: its listeners, streams, transport connector and
+//! HTTP/2. HTTP/1 is read here, on `httparse`, because a gate must know exactly which bytes it took.
+//!
+//! Why not pingora's own HTTP/1 session: it repairs what it reads (it escapes bad targets, takes bare
+//! LF, folds equal Content-Lengths, drops a Content-Length beside Transfer-Encoding) before we could
+//! look, bounds reads one by one and not in all, and costs more than the rest of the gate together.
+//!
+//! One request goes: [`connection`] (bytes) ▶ [`head`] (strict) ▶ [`request`] (decide) ▶
+//! [`exchange`] (the upstream, once) ▶ [`connection`] (the answer).
+
+mod admin;
+mod answer;
+mod app;
+mod budget;
+mod chunked;
+mod clock;
+mod connection;
+mod exchange;
+mod head;
+mod http2;
+mod pool;
+mod request;
+mod run;
+mod watch;
+
+pub use run::{ServeError, serve};
+
+use crate::live::{Live, Snapshot};
+use crate::reason::Reason;
+use crate::telemetry::Telemetry;
+use budget::Budget;
+use connection::HeadBounds;
+use pingora_core::connectors::TransportConnector;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// What every connection shares.
+struct App {
+    live: Arc<Live>,
+    telemetry: Arc<Telemetry>,
+    budget: Arc<Budget>,
+    connector: TransportConnector,
+    bounds: HeadBounds,
+    max_connections: usize,
+    connections: AtomicUsize,
+    in_flight: AtomicUsize,
+    stopping: AtomicBool,
+}
+
+/// What is not a request that could be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stray {
+    /// Malformed, or ambiguous.
+    Framing,
+    /// Over the limit of bytes or of fields.
+    HeadTooLarge,
+    /// Not complete in time.
+    Deadline,
+    /// The client left in the middle.
+    Cut,
+    /// `Expect` for something else than 100.
+    Expectation,
+}
+
+impl Stray {
+    fn reason(self) -> Reason {
+        match self {
+            Self::Framing | Self::Cut => Reason::Framing,
+            Self::HeadTooLarge => Reason::HeadTooLarge,
+            Self::Deadline => Reason::Deadline,
+            Self::Expectation => Reason::Expectation,
+        }
+    }
+}
+
+impl App {
+    fn is_stopping(&self) -> bool {
+        self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// One snapshot for one request (P11).
+    fn snapshot(&self) -> Arc<Snapshot> {
+        self.live.snapshot()
+    }
+}
+
+/// Counts something while it lives.
+struct Counted<'c>(&'c AtomicUsize);
+
+impl<'c> Counted<'c> {
+    fn one(counter: &'c AtomicUsize) -> (Self, usize) {
+        let before = counter.fetch_add(1, Ordering::SeqCst);
+        (Self(counter), before + 1)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}

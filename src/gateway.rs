@@ -15,7 +15,7 @@ mod outbound;
 mod reply;
 mod route;
 
-pub use act::{Admitted, Refusal, Ticket};
+pub use act::{Admitted, Explanation, Refusal, Ticket};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use departure::Ids;
 pub use head::{ClientKey, Field, Head, Length, Method, Origin};
@@ -133,6 +133,16 @@ impl Gateway {
             },
             Method::Other => refuse(Reason::Method.into()),
         }
+    }
+
+    /// Bytes of a body at route number `index`, at most.
+    pub fn max_body(&self, index: usize) -> usize {
+        self.places[index].route.max_body
+    }
+
+    /// The name of route number `index`.
+    pub fn name(&self, index: usize) -> &str {
+        &self.places[index].route.name
     }
 
     /// Lines that every answer to this act carries for the page that asks; mostly none.

@@ -1,1 +1,234 @@
-//! In progress.
+//! The snapshot being served, and the one turn at a time that may replace it (P11).
+
+use crate::config::{self, Fault, Loaded, Settings};
+use crate::form::Change;
+use crate::gateway::Gateway;
+use crate::telemetry::{Meters, Telemetry};
+use arc_swap::ArcSwap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// One generation. A request takes it once and sees it to its end.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// What decides.
+    pub gateway: Gateway,
+    /// What is counted on.
+    pub meters: Meters,
+}
+
+/// The snapshot, and how it came to be.
+#[derive(Debug)]
+pub struct Live {
+    current: ArcSwap<Snapshot>,
+    /// Held for a whole turn: two reloads never interleave.
+    turn: Mutex<()>,
+    status: Mutex<Status>,
+    path: PathBuf,
+    settings: Settings,
+    telemetry: Arc<Telemetry>,
+}
+
+/// What `/readyz` tells.
+#[derive(Debug, Clone)]
+pub struct Status {
+    /// Digest of the generation being served.
+    pub digest: String,
+    /// When it was published.
+    pub since: SystemTime,
+    /// The newest files, when they were refused.
+    pub refused: Option<Refused>,
+    /// Settings that differ in the newest files and only a restart can change.
+    pub needs_restart: Vec<&'static str>,
+    /// Files that the watch looks at.
+    pub files: Vec<PathBuf>,
+}
+
+/// A reload that changed nothing, because the files are wrong.
+#[derive(Debug, Clone)]
+pub struct Refused {
+    /// Everything that is wrong.
+    pub faults: Vec<Fault>,
+    /// Since when.
+    pub since: SystemTime,
+}
+
+/// What a turn came to.
+#[derive(Debug)]
+pub enum Reload {
+    /// The same digest: nothing was done.
+    Unchanged,
+    /// A new generation is being served.
+    Published {
+        /// Its digest.
+        digest: String,
+        /// What became of each route.
+        changes: Vec<(String, RouteChange)>,
+        /// Settings that only a restart can change.
+        needs_restart: Vec<&'static str>,
+    },
+    /// The old generation goes on.
+    Refused(Vec<Fault>),
+}
+
+/// What a reload did to one route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RouteChange {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Its form is another one.
+    Form(Change),
+}
+
+impl RouteChange {
+    /// For log and admin.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Form(Change::Same) => "same",
+            Self::Form(Change::Widened) => "widened",
+            Self::Form(Change::Narrowed) => "narrowed",
+            Self::Form(Change::Both) => "widened and narrowed",
+            Self::Form(Change::Unknown) => "changed",
+        }
+    }
+}
+
+impl Live {
+    /// The first generation.
+    pub fn new(path: &Path, loaded: Loaded, telemetry: Arc<Telemetry>) -> Self {
+        let Loaded { gateway, settings, files, warnings: _ } = loaded;
+        let status = Status {
+            digest: gateway.digest.clone(),
+            since: SystemTime::now(),
+            refused: None,
+            needs_restart: Vec::new(),
+            files,
+        };
+        telemetry.publish(&gateway);
+        let meters = telemetry.meters(&gateway);
+        Self {
+            current: ArcSwap::from_pointee(Snapshot { gateway, meters }),
+            turn: Mutex::new(()),
+            status: Mutex::new(status),
+            path: path.to_owned(),
+            settings,
+            telemetry,
+        }
+    }
+
+    /// The generation being served.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// What `/readyz` tells.
+    pub fn status(&self) -> Status {
+        self.lock_status().clone()
+    }
+
+    /// Takes the turn: reads everything once and serves it, or changes nothing. Blocks on files and
+    /// compiles: never on a worker.
+    pub fn reload(&self) -> Reload {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = match config::load(&self.path) {
+            Err(refused) => self.refuse(refused.faults, refused.files),
+            Ok(loaded) if loaded.gateway.digest == self.snapshot().gateway.digest => {
+                let mut status = self.lock_status();
+                status.refused = None;
+                status.files = loaded.files;
+                Reload::Unchanged
+            }
+            Ok(loaded) => self.publish(loaded),
+        };
+        let result = match &outcome {
+            Reload::Unchanged => "unchanged",
+            Reload::Published { .. } => "published",
+            Reload::Refused(_) => "refused",
+        };
+        self.telemetry.count_reload(result);
+        report(&outcome);
+        outcome
+    }
+
+    fn publish(&self, loaded: Loaded) -> Reload {
+        let older = self.snapshot();
+        let Loaded { mut gateway, settings, files, warnings } = loaded;
+        for warning in &warnings {
+            tracing::warn!("{warning}");
+        }
+        gateway.inherit(&older.gateway);
+        let changes = compare(&older.gateway, &gateway);
+        let needs_restart = settings.differences(&self.settings);
+        let digest = gateway.digest.clone();
+        let meters = self.telemetry.meters(&gateway);
+        let snapshot = Arc::new(Snapshot { gateway, meters });
+        self.current.store(Arc::clone(&snapshot));
+        self.telemetry.publish(&snapshot.gateway);
+        *self.lock_status() = Status {
+            digest: digest.clone(),
+            since: SystemTime::now(),
+            refused: None,
+            needs_restart: needs_restart.clone(),
+            files,
+        };
+        Reload::Published { digest, changes, needs_restart }
+    }
+
+    fn refuse(&self, faults: Vec<Fault>, files: Vec<PathBuf>) -> Reload {
+        let mut status = self.lock_status();
+        // Files of the generation being served stay watched: mending one of them is a change.
+        for file in files {
+            if !status.files.contains(&file) {
+                status.files.push(file);
+            }
+        }
+        let since = status.refused.as_ref().map_or_else(SystemTime::now, |refused| refused.since);
+        status.refused = Some(Refused { faults: faults.clone(), since });
+        Reload::Refused(faults)
+    }
+
+    fn lock_status(&self) -> MutexGuard<'_, Status> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn compare(older: &Gateway, newer: &Gateway) -> Vec<(String, RouteChange)> {
+    let removed = older
+        .routes()
+        .filter(|route| newer.at(&route.address).is_none())
+        .map(|route| (route.name.clone(), RouteChange::Removed));
+    let kept = newer.routes().map(|route| {
+        let change = match older.at(&route.address) {
+            None => RouteChange::Added,
+            Some(before) => RouteChange::Form(before.form.compare(&route.form)),
+        };
+        (route.name.clone(), change)
+    });
+    removed.chain(kept).filter(|(_, change)| *change != RouteChange::Form(Change::Same)).collect()
+}
+
+fn report(outcome: &Reload) {
+    match outcome {
+        Reload::Unchanged => tracing::info!("reload: nothing changed"),
+        Reload::Published { digest, changes, needs_restart } => {
+            tracing::info!(%digest, "reload: published");
+            for (route, change) in changes {
+                tracing::info!(%route, change = change.name(), "reload: route");
+            }
+            for setting in needs_restart {
+                tracing::warn!(%setting, "reload: needs a restart to change");
+            }
+        }
+        Reload::Refused(faults) => {
+            tracing::error!(faults = faults.len(), "reload: refused, the running generation stays");
+            for fault in faults {
+                tracing::error!("{fault}");
+            }
+        }
+    }
+}

@@ -117,6 +117,31 @@ fn judge(route: &Route, document: &mut Document, body: &[u8]) -> Result<(), Refu
     Ok(())
 }
 
+/// Why a body is not admitted, for an operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// Why.
+    pub reason: Reason,
+    /// Line and column in the body, from 1, where it cannot be read as strict JSON.
+    pub place: Option<(usize, usize)>,
+    /// Where in the form, and where in the body.
+    pub mismatch: Option<Mismatch>,
+}
+
+impl Route {
+    /// Judges a body as an act would, and tells why it is not admitted; `None` when it is.
+    pub fn explain(&self, body: &[u8]) -> Option<Explanation> {
+        let mut document = Document::new();
+        let Refusal { rejection, mismatch } = judge(self, &mut document, body).err()?;
+        let place = match rejection.reason {
+            Reason::Syntax(_) => document.parse(body).err(),
+            _ => None,
+        };
+        let place = place.map(|fault| crate::json::line_column(body, fault.at));
+        Some(Explanation { reason: rejection.reason, place, mismatch })
+    }
+}
+
 /// Counts a refused act against the client (DESIGN 4, limits).
 pub(super) fn note_refused(route: &Route, client: ClientKey) {
     if let Some(limiter) = &route.limits.refused {

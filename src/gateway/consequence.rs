@@ -134,6 +134,11 @@ impl Consequence {
 }
 
 impl Admitted<'_> {
+    /// Bytes of the upstream's body that are read, at most.
+    pub fn max_response(&self) -> usize {
+        self.route.consequence.max_response
+    }
+
     /// The table.
     pub fn conclude(&self, exchange: Exchange<'_>) -> Consequence {
         let (status, fields, body) = match exchange {
@@ -148,9 +153,10 @@ impl Admitted<'_> {
             Exchange::Nonsense => return misconfigured(),
             Exchange::Answered { status, fields, body } => (status, fields, body),
         };
+        let rule = &self.route.consequence;
         match status {
             200..=299 => self.success(fields, body),
-            300..=399 if self.route.consequence.redirect_is_success => Consequence::done(
+            301 | 302 | 303 | 307 | 308 if rule.redirect_is_success => Consequence::done(
                 Bytes::from_static(b"{}"),
                 &self.passed(fields),
                 UpstreamResult::Redirected,

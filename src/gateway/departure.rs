@@ -86,10 +86,10 @@ impl Admitted<'_> {
         &self.route.outbound.upstream
     }
 
-    /// Head and body as they go to server number `server`: one piece, so that one write sends it.
-    pub fn message(&self, server: usize, head: &Head<'_>, ids: &Ids) -> Vec<u8> {
+    /// The head as it goes to server number `server`; [`Admitted::body`] follows it.
+    pub fn head(&self, server: usize, head: &Head<'_>, ids: &Ids) -> Vec<u8> {
         let prefix = &self.departure.prefixes[server];
-        let mut out = Vec::with_capacity(prefix.len() + 512 + self.body().len());
+        let mut out = Vec::with_capacity(prefix.len() + 512);
         out.extend_from_slice(prefix);
         forwarded(&mut out, head, self.origin);
         for name in &self.route.outbound.pass_fields {
@@ -108,7 +108,6 @@ impl Admitted<'_> {
             ids.flags,
             self.body().len(),
         );
-        out.extend_from_slice(self.body());
         out
     }
 }

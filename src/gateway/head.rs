@@ -54,6 +54,20 @@ pub enum Method {
 }
 
 impl<'a> Head<'a> {
+    /// What is known of a request whose head could not be read.
+    pub fn nothing(peer: IpAddr) -> Self {
+        Self {
+            method: "",
+            path: "",
+            query: None,
+            fields: &[],
+            length: Length::Known(0),
+            peer,
+            scheme: "http",
+            authority: "",
+        }
+    }
+
     /// The method.
     pub fn verb(&self) -> Method {
         match self.method {

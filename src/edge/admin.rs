@@ -1,0 +1,279 @@
+//! The admin listener: metrics, health, snapshot, reload, explain. Loopback or a unix socket only.
+//!
+//! A browser on the same machine can reach loopback too: requests whose `Host` is a name (DNS
+//! rebinding) or that carry an `Origin` are refused.
+
+use super::App;
+use super::connection::{BodyBounds, Connection, HeadBounds, Opening};
+use super::head::{FIELDS, Request, read};
+use crate::config::AdminAddress;
+use crate::gateway::Reply;
+use crate::live::{Reload, Status};
+use crate::reason::Face;
+use bytes::Bytes;
+use pingora_core::protocols::Stream;
+use pingora_core::protocols::l4::stream::Stream as L4Stream;
+use serde_json::{Value, json};
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Connections at once; an operator needs few, and a local program gone wrong gets no more.
+const CONNECTIONS: usize = 64;
+const BODY_DEADLINE: Duration = Duration::from_secs(10);
+/// A body to explain, at most.
+const BODY: usize = 16 << 20;
+const BOUNDS: HeadBounds = HeadBounds {
+    bytes: 16 << 10,
+    deadline: Duration::from_secs(10),
+    idle: Duration::from_secs(60),
+};
+
+/// A bound admin listener.
+#[derive(Debug)]
+pub(super) enum Bound {
+    Tcp(std::net::TcpListener, SocketAddr),
+    Unix(std::os::unix::net::UnixListener, PathBuf),
+}
+
+impl Bound {
+    pub(super) fn bind(address: &AdminAddress) -> io::Result<Self> {
+        match address {
+            AdminAddress::Tcp(address) => {
+                let listener = std::net::TcpListener::bind(address)?;
+                listener.set_nonblocking(true)?;
+                let bound = listener.local_addr()?;
+                Ok(Self::Tcp(listener, bound))
+            }
+            AdminAddress::Unix(path) => {
+                // What an earlier process left behind; a living one would still answer on it.
+                if std::os::unix::net::UnixStream::connect(path).is_err() {
+                    let _ = std::fs::remove_file(path);
+                }
+                let listener = std::os::unix::net::UnixListener::bind(path)?;
+                std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+                listener.set_nonblocking(true)?;
+                Ok(Self::Unix(listener, path.clone()))
+            }
+        }
+    }
+
+    /// As a person would type it.
+    pub(super) fn name(&self) -> String {
+        match self {
+            Self::Tcp(_, address) => format!("http://{address}"),
+            Self::Unix(_, path) => format!("unix:{}", path.display()),
+        }
+    }
+
+    /// Serves on the current runtime until it ends.
+    pub(super) fn listen(self, app: Arc<App>) {
+        tokio::spawn(async move {
+            if let Err(error) = self.accept(app).await {
+                tracing::error!(%error, "the admin listener has failed");
+            }
+        });
+    }
+
+    async fn accept(self, app: Arc<App>) -> io::Result<()> {
+        let places = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
+        let (tcp, unix) = match self {
+            Self::Tcp(listener, _) => (Some(tokio::net::TcpListener::from_std(listener)?), None),
+            Self::Unix(listener, _) => (None, Some(tokio::net::UnixListener::from_std(listener)?)),
+        };
+        loop {
+            let accepted: io::Result<L4Stream> = match (&tcp, &unix) {
+                (Some(tcp), _) => tcp.accept().await.map(|(stream, _)| stream.into()),
+                (None, Some(unix)) => unix.accept().await.map(|(stream, _)| stream.into()),
+                (None, None) => return Ok(()),
+            };
+            let Ok(stream) = accepted else {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                continue;
+            };
+            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+                continue;
+            };
+            let (app, by_name) = (Arc::clone(&app), unix.is_some());
+            tokio::spawn(async move {
+                converse(&app, Box::new(stream), by_name).await;
+                drop(place);
+            });
+        }
+    }
+}
+
+async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
+    let mut connection = Connection::new(stream);
+    loop {
+        let Opening::Head(bytes) = connection.next_head(BOUNDS).await else {
+            return;
+        };
+        let mut room = [const { MaybeUninit::uninit() }; FIELDS];
+        let peer = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let Ok(request) = read(&bytes, &mut room, peer, "http") else {
+            let _ = connection.respond(&Reply::of(Face::BadRequest), "Connection: close\r\n").await;
+            return connection.linger().await;
+        };
+        if request.expects_continue && connection.say_continue().await.is_err() {
+            return;
+        }
+        let bounds = BodyBounds {
+            bytes: BODY,
+            deadline: Instant::now() + BODY_DEADLINE,
+            budget: &app.budget,
+        };
+        let Ok(body) = connection.collect(request.framing, &bounds).await else {
+            return;
+        };
+        let reply = answer(app, &request, &body.bytes, trusted).await;
+        let lines = if request.close { "Connection: close\r\n" } else { "" };
+        if connection.respond(&reply, lines).await.is_err() || request.close {
+            return;
+        }
+    }
+}
+
+async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bool) -> Reply {
+    let head = &request.head;
+    if !trusted && (!is_local(head.authority) || head.all("origin").next().is_some()) {
+        return text(403, "the admin listener answers programs on this machine, not pages\n");
+    }
+    match (head.method, head.path) {
+        ("GET", "/metrics") => {
+            let metrics = app.telemetry.render(&app.snapshot().meters);
+            reply(200, "text/plain; version=0.0.4; charset=utf-8", metrics)
+        }
+        ("GET", "/livez") => text(200, "ok\n"),
+        ("GET", "/readyz") => readiness(app),
+        ("GET", "/-/snapshot") => document(200, &snapshot(app)),
+        ("POST", "/-/reload") => {
+            let live = Arc::clone(&app.live);
+            match tokio::task::spawn_blocking(move || live.reload()).await {
+                Ok(outcome) => reloaded(&outcome),
+                Err(_) => Reply::of(Face::Internal),
+            }
+        }
+        ("POST", path) => match path.strip_prefix("/-/explain/") {
+            Some(route) => explain(app, route, body),
+            None => text(404, USAGE),
+        },
+        _ => text(404, USAGE),
+    }
+}
+
+const USAGE: &str = "GET /metrics  GET /livez  GET /readyz  GET /-/snapshot  POST /-/reload  \
+                     POST /-/explain/ROUTE with a body\n";
+
+/// An address of this machine, or `localhost`, with or without a port.
+fn is_local(authority: &str) -> bool {
+    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    host.eq_ignore_ascii_case("localhost") || literal.parse::<IpAddr>().is_ok()
+}
+
+/// 200 while there is a generation to serve and no stop was asked for. Refused files do not make the
+/// gateway unready: what it serves is good. They are told, for alerts and people.
+fn readiness(app: &App) -> Reply {
+    let Status { digest, since, refused, needs_restart, files: _ } = app.live.status();
+    let refused = refused.map(|refused| {
+        json!({
+            "since": humantime::format_rfc3339_seconds(refused.since).to_string(),
+            "faults": refused.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    });
+    let ready = !app.is_stopping();
+    document(
+        if ready { 200 } else { 503 },
+        &json!({
+            "ready": ready,
+            "digest": digest,
+            "since": humantime::format_rfc3339_seconds(since).to_string(),
+            "refused": refused,
+            "needs_restart": needs_restart,
+        }),
+    )
+}
+
+fn snapshot(app: &App) -> Value {
+    let snapshot = app.snapshot();
+    let routes = snapshot.gateway.routes().map(|route| {
+        json!({
+            "name": route.name,
+            "address": route.address,
+            "digest": route.arrival.digest(),
+            "max_body": route.max_body,
+            "upstream": route.outbound.upstream.name,
+            "method": route.outbound.method,
+            "target": route.outbound.target,
+        })
+    });
+    json!({ "digest": snapshot.gateway.digest, "routes": routes.collect::<Vec<_>>() })
+}
+
+fn reloaded(outcome: &Reload) -> Reply {
+    match outcome {
+        Reload::Unchanged => document(200, &json!({ "result": "unchanged" })),
+        Reload::Published { digest, changes, needs_restart } => {
+            let changes = changes.iter().map(|(route, change)| (route.clone(), change.name().into()));
+            let changes: serde_json::Map<String, Value> = changes.collect();
+            document(
+                200,
+                &json!({
+                    "result": "published",
+                    "digest": digest,
+                    "changes": changes,
+                    "needs_restart": needs_restart,
+                }),
+            )
+        }
+        Reload::Refused(faults) => {
+            let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
+            document(422, &json!({ "result": "refused", "faults": faults }))
+        }
+    }
+}
+
+/// Why a body is refused, for the operator. No value of the body is in it.
+fn explain(app: &App, name: &str, body: &Bytes) -> Reply {
+    let snapshot = app.snapshot();
+    let Some(route) = snapshot.gateway.routes().find(|route| route.name == name) else {
+        return document(404, &json!({ "error": "no route of this name" }));
+    };
+    match route.explain(body) {
+        None => document(200, &json!({ "admitted": true })),
+        Some(why) => document(
+            200,
+            &json!({
+                "admitted": false,
+                "reason": crate::telemetry::reason_label(why.reason),
+                "line": why.place.map(|(line, _)| line),
+                "column": why.place.map(|(_, column)| column),
+                "schema": why.mismatch.as_ref().map(|mismatch| mismatch.schema_pointer.as_str()),
+                "keyword": why.mismatch.as_ref().map(|mismatch| mismatch.keyword.as_str()),
+                "instance": why.mismatch.as_ref().map(|mismatch| mismatch.instance_pointer.as_str()),
+            }),
+        ),
+    }
+}
+
+fn document(status: u16, value: &Value) -> Reply {
+    reply(status, "application/json", format!("{value:#}\n").into_bytes())
+}
+
+fn text(status: u16, text: &'static str) -> Reply {
+    reply(status, "text/plain; charset=utf-8", text.as_bytes().to_vec())
+}
+
+fn reply(status: u16, media_type: &str, body: Vec<u8>) -> Reply {
+    let length = body.len();
+    let lines = format!(
+        "Content-Type: {media_type}\r\nContent-Length: {length}\r\nCache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\n"
+    );
+    Reply { status, lines: Bytes::from(lines), body: Bytes::from(body) }
+}

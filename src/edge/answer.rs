@@ -1,0 +1,208 @@
+//! An upstream's answer, read strictly: the head here, the body by `Content-Length`, chunks, or the
+//! end of the connection (RFC 9112, 6.3).
+
+use super::chunked::{Chunks, Progress};
+use super::head::{FieldRoom, has_close, read_length};
+use crate::gateway::{Field, Received};
+use bytes::{Bytes, BytesMut};
+use pingora_core::protocols::Stream;
+use std::io;
+use tokio::io::AsyncReadExt;
+
+/// Bytes of an answer's head, interim answers included.
+const HEAD: usize = 64 << 10;
+/// Bytes asked for in one read.
+const READ: usize = 4096;
+
+/// Where an answer is read from.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) stream: Stream,
+    pub(super) input: BytesMut,
+}
+
+/// The head of a final answer.
+#[derive(Debug)]
+pub(super) struct AnswerHead<'a> {
+    pub(super) status: u16,
+    pub(super) fields: &'a [Field<'a>],
+    framing: AnswerFraming,
+    /// The upstream keeps the connection open after it.
+    keeps: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum AnswerFraming {
+    Length(u64),
+    Chunked,
+    UntilClose,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(super) enum NoAnswer {
+    /// The connection failed or ended first.
+    Cut,
+    /// What came is no answer to our request.
+    Nonsense,
+}
+
+impl From<io::Error> for NoAnswer {
+    fn from(_: io::Error) -> Self {
+        Self::Cut
+    }
+}
+
+impl Source {
+    /// Reads until a final head is complete, over interim ones (RFC 9110, 15.2).
+    pub(super) async fn final_head(&mut self) -> Result<Bytes, NoAnswer> {
+        let mut left = HEAD;
+        loop {
+            match scan(&self.input)? {
+                Scan::Final(length) => return Ok(self.input.split_to(length).freeze()),
+                Scan::Interim(length) => {
+                    left = left.checked_sub(length).ok_or(NoAnswer::Nonsense)?;
+                    let _ = self.input.split_to(length);
+                }
+                Scan::Partial if self.input.len() > left => return Err(NoAnswer::Nonsense),
+                Scan::Partial => {
+                    if self.read().await? == 0 {
+                        return Err(NoAnswer::Cut);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Reads the body, at most `most` bytes. Whether the connection can be used again.
+    pub(super) async fn body(&mut self, head: &AnswerHead<'_>, most: usize) -> (Received, bool) {
+        let (received, framed) = match head.framing {
+            AnswerFraming::Length(length) => (self.exactly(length, most).await, true),
+            AnswerFraming::Chunked => (self.chunks(most).await, true),
+            AnswerFraming::UntilClose => (self.until_close(most).await, false),
+        };
+        let whole = matches!(received, Received::Whole(_));
+        (received, framed && whole && head.keeps && self.input.is_empty())
+    }
+
+    async fn exactly(&mut self, length: u64, most: usize) -> Received {
+        let Some(length) = usize::try_from(length).ok().filter(|length| *length <= most) else {
+            return Received::TooLarge;
+        };
+        while self.input.len() < length {
+            self.input.reserve((length - self.input.len()).min(self.input.len().max(READ)));
+            match self.read().await {
+                Ok(0) | Err(_) => return Received::Broken,
+                Ok(_) => {}
+            }
+        }
+        Received::Whole(self.input.split_to(length).freeze())
+    }
+
+    async fn chunks(&mut self, most: usize) -> Received {
+        let (mut chunks, mut body) = (Chunks::new(), BytesMut::new());
+        loop {
+            let step = chunks.decode(&mut self.input, |data| body.extend_from_slice(data));
+            if body.len() > most {
+                return Received::TooLarge;
+            }
+            match step {
+                Ok(Progress::Done) => return Received::Whole(body.freeze()),
+                Ok(Progress::More) => {}
+                Err(_) => return Received::Broken,
+            }
+            match self.read().await {
+                Ok(0) | Err(_) => return Received::Broken,
+                Ok(_) => {}
+            }
+        }
+    }
+
+    /// Backends of HTTP/1.0 end a body by closing. Whether all of it came, its JSON will tell.
+    async fn until_close(&mut self, most: usize) -> Received {
+        loop {
+            if self.input.len() > most {
+                return Received::TooLarge;
+            }
+            match self.read().await {
+                Ok(0) => return Received::Whole(self.input.split().freeze()),
+                Ok(_) => {}
+                Err(_) => return Received::Broken,
+            }
+        }
+    }
+
+    async fn read(&mut self) -> io::Result<usize> {
+        if self.input.capacity() - self.input.len() < READ / 4 {
+            self.input.reserve(READ);
+        }
+        self.stream.read_buf(&mut self.input).await
+    }
+}
+
+enum Scan {
+    Final(usize),
+    Interim(usize),
+    Partial,
+}
+
+fn scan(bytes: &[u8]) -> Result<Scan, NoAnswer> {
+    let mut fields = [httparse::EMPTY_HEADER; 0];
+    let mut line = httparse::Response::new(&mut fields);
+    // Without room for fields httparse stops at the first one: all that is wanted is the status line.
+    match line.parse(bytes) {
+        Ok(httparse::Status::Partial) if line.code.is_none() => return Ok(Scan::Partial),
+        Ok(_) | Err(httparse::Error::TooManyHeaders) => {}
+        Err(_) => return Err(NoAnswer::Nonsense),
+    }
+    let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+        return Ok(Scan::Partial);
+    };
+    match line.code {
+        // We asked for no upgrade: what follows is no HTTP.
+        None | Some(0..=99 | 101 | 600..) => Err(NoAnswer::Nonsense),
+        Some(100..=199) => Ok(Scan::Interim(end + 4)),
+        Some(200..=599) => Ok(Scan::Final(end + 4)),
+    }
+}
+
+/// Reads a complete final head.
+pub(super) fn read_head<'a>(
+    bytes: &'a [u8],
+    room: &'a mut FieldRoom<'a>,
+) -> Result<AnswerHead<'a>, NoAnswer> {
+    let mut response = httparse::Response::new(&mut []);
+    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
+        &mut response,
+        bytes,
+        room,
+    );
+    if parsed != Ok(httparse::Status::Complete(bytes.len())) {
+        return Err(NoAnswer::Nonsense);
+    }
+    let (Some(status), Some(version)) = (response.code, response.version) else {
+        return Err(NoAnswer::Nonsense);
+    };
+    let fields: &'a [Field<'a>] = response.headers;
+    let named = |name: &'static str| {
+        fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name))
+    };
+    let mut lengths = named("content-length");
+    let mut codings = named("transfer-encoding");
+    let framing = match (lengths.next(), lengths.next(), codings.next(), codings.next()) {
+        // No body whatever the head says (RFC 9112, 6.3).
+        _ if status == 204 || status == 304 => AnswerFraming::Length(0),
+        (None, _, None, _) => AnswerFraming::UntilClose,
+        (Some(length), None, None, _) => {
+            AnswerFraming::Length(read_length(length.value).ok_or(NoAnswer::Nonsense)?)
+        }
+        (None, _, Some(coding), None) if coding.value.eq_ignore_ascii_case(b"chunked") => {
+            AnswerFraming::Chunked
+        }
+        (Some(_), _, Some(_), _) | (Some(_), Some(_), None, _) | (None, _, Some(_), _) => {
+            return Err(NoAnswer::Nonsense);
+        }
+    };
+    let says_close = named("connection").any(|field| has_close(field.value));
+    Ok(AnswerHead { status, fields, framing, keeps: version == 1 && !says_close })
+}

@@ -1,0 +1,167 @@
+//! One HTTP/1 connection, request after request.
+
+use super::connection::{
+    BodyBounds, Collected, Connection, HeadBounds, Opening,
+};
+use super::head::{FIELDS, Framing, read};
+use super::request::{BodySource, Decision, decide};
+use super::{App, Counted, Stray, http2};
+use crate::gateway::Head;
+use crate::reason::Reason;
+use async_trait::async_trait;
+use pingora_core::apps::ServerApp;
+use pingora_core::protocols::Stream;
+use pingora_core::server::ShutdownWatch;
+use std::fmt::Write;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What pingora's service hands connections to.
+pub(super) struct Door(pub(super) Arc<App>);
+
+#[async_trait]
+impl ServerApp for Door {
+    async fn process_new(
+        self: &Arc<Self>,
+        stream: Stream,
+        shutdown: &ShutdownWatch,
+    ) -> Option<Stream> {
+        let app = &self.0;
+        let (_counted, open) = Counted::one(&app.connections);
+        if open > app.max_connections {
+            app.telemetry.connections_refused.inc();
+            return None;
+        }
+        app.telemetry.connections.inc();
+        let peer = peer_address(&stream);
+        app.serve(Connection::new(stream), peer, shutdown).await;
+        app.telemetry.connections.dec();
+        None
+    }
+}
+
+/// The other end; a unix socket's is this machine.
+fn peer_address(stream: &Stream) -> IpAddr {
+    stream
+        .get_socket_digest()
+        .and_then(|digest| digest.peer_addr().and_then(|peer| peer.as_inet().map(|a| a.ip())))
+        .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+}
+
+/// How a connection goes on after one request.
+enum Next {
+    Request,
+    Linger,
+    Close,
+}
+
+impl App {
+    async fn serve(
+        self: &Arc<Self>,
+        mut connection: Connection,
+        peer: IpAddr,
+        shutdown: &ShutdownWatch,
+    ) {
+        // A client that has just connected has something to say.
+        let mut bounds = HeadBounds { idle: self.bounds.deadline, ..self.bounds };
+        loop {
+            let opening = connection.next_head(bounds).await;
+            bounds = self.bounds;
+            let (_counted, _) = Counted::one(&self.in_flight);
+            let next = match opening {
+                Opening::Closed => return,
+                Opening::Http2 => {
+                    http2::serve(Arc::clone(self), connection, peer, shutdown).await;
+                    return;
+                }
+                Opening::Stray(stray) => self.turn_away(&mut connection, stray, peer).await,
+                Opening::Head(bytes) => {
+                    let mut room = [const { MaybeUninit::uninit() }; FIELDS];
+                    match read(&bytes, &mut room, peer, "http") {
+                        Err(stray) => self.turn_away(&mut connection, stray, peer).await,
+                        Ok(request) => {
+                            let mut body = Body {
+                                connection: &mut connection,
+                                app: self,
+                                framing: request.framing,
+                                waits: request.expects_continue,
+                            };
+                            let snapshot = self.snapshot();
+                            let decision =
+                                decide(self, &snapshot, &request.head, &mut body).await;
+                            let closes = request.close || self.is_stopping();
+                            let sent = respond(&mut connection, &decision, closes).await;
+                            decision.record(self, &snapshot, &request.head, sent);
+                            match (sent, closes, decision.close) {
+                                (true, false, false) => Next::Request,
+                                (true, true, _) | (true, _, true) => Next::Linger,
+                                (false, _, _) => Next::Close,
+                            }
+                        }
+                    }
+                }
+            };
+            match next {
+                Next::Request => {}
+                Next::Linger => return connection.linger().await,
+                Next::Close => return,
+            }
+        }
+    }
+
+    /// Answers what is no request, and ends the connection: where the next one would begin is unknown.
+    async fn turn_away(&self, connection: &mut Connection, stray: Stray, peer: IpAddr) -> Next {
+        let decision = Decision::stray(stray, peer);
+        let sent = match stray {
+            Stray::Cut => false,
+            Stray::Framing | Stray::HeadTooLarge | Stray::Deadline | Stray::Expectation => {
+                respond(connection, &decision, true).await
+            }
+        };
+        decision.record(self, &self.snapshot(), &Head::nothing(peer), sent);
+        if sent { Next::Linger } else { Next::Close }
+    }
+}
+
+async fn respond(connection: &mut Connection, decision: &Decision, closes: bool) -> bool {
+    let mut lines = String::new();
+    lines.push_str(&decision.lines);
+    if decision.names_request() {
+        // Writing to a `String` cannot fail.
+        let _ = write!(lines, "X-Request-Id: {:032x}\r\n", decision.request_id());
+    }
+    // A refusal never says that the connection ends because of it: all refusals look alike (P6).
+    if closes || (decision.close && decision.reply.status != 204) {
+        lines.push_str("Connection: close\r\n");
+    }
+    connection.respond(&decision.reply, &lines).await.is_ok()
+}
+
+/// The body of one HTTP/1 request.
+struct Body<'c> {
+    connection: &'c mut Connection,
+    app: &'c App,
+    framing: Framing,
+    /// The client waits for 100 before it sends anything (RFC 9110, 10.1.1).
+    waits: bool,
+}
+
+impl BodySource for Body<'_> {
+    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Reason> {
+        if self.waits && !self.connection.has_input() {
+            self.connection.say_continue().await.map_err(|_| Reason::BodyBroken)?;
+        }
+        let bounds = BodyBounds { bytes, deadline: by, budget: &self.app.budget };
+        self.connection.collect(self.framing, &bounds).await
+    }
+
+    async fn discard(&mut self, bytes: usize, by: Instant) -> bool {
+        if self.framing == Framing::Length(0) {
+            return true;
+        }
+        // Without 100 the body may come or not: the next bytes could be either.
+        !self.waits && self.connection.discard(self.framing, bytes, by).await
+    }
+}

@@ -1,0 +1,348 @@
+//! One HTTP/1 connection: heads in, bodies in, replies out, everything bounded in bytes and in time.
+
+use super::budget::{Budget, Hold};
+use super::chunked::{Chunks, Progress};
+use super::head::{Framing, find_end, starts_like_a_method};
+use super::{Stray, clock};
+use crate::gateway::Reply;
+use crate::reason::Reason;
+use bytes::{Bytes, BytesMut};
+use pingora_core::protocols::Stream;
+use pingora_timeout::timeout;
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+
+/// The connection preface of HTTP/2 (RFC 9113, 3.4).
+pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Bytes asked for in one read.
+const READ: usize = 4096;
+/// First step, and smallest, in which a body's buffer grows.
+const GROWTH: usize = 16 << 10;
+/// How long a client may take to read an answer.
+const WRITE_DEADLINE: Duration = Duration::from_secs(30);
+/// What is read and thrown away before a close, so that the answer is not lost to a reset.
+const LINGER_BYTES: usize = 256 << 10;
+const LINGER: Duration = Duration::from_secs(2);
+
+/// A client's connection.
+#[derive(Debug)]
+pub(super) struct Connection {
+    stream: Stream,
+    input: BytesMut,
+    output: Vec<u8>,
+}
+
+/// How a request begins.
+#[derive(Debug)]
+pub(super) enum Opening {
+    /// A complete head.
+    Head(Bytes),
+    /// The client left, or kept silent for too long, between requests.
+    Closed,
+    /// Not a head.
+    Stray(Stray),
+    /// HTTP/2; nothing has been taken off the input.
+    Http2,
+}
+
+/// What bounds the reading of a head.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct HeadBounds {
+    pub(super) bytes: usize,
+    pub(super) deadline: Duration,
+    /// How long to wait for the first byte.
+    pub(super) idle: Duration,
+}
+
+/// What bounds the reading of a body.
+#[derive(Debug)]
+pub(super) struct BodyBounds<'b> {
+    pub(super) bytes: usize,
+    pub(super) deadline: Instant,
+    pub(super) budget: &'b Arc<Budget>,
+}
+
+/// A whole body, and the memory it holds.
+#[derive(Debug)]
+pub(super) struct Collected {
+    pub(super) bytes: Bytes,
+    pub(super) hold: Hold,
+}
+
+impl Connection {
+    pub(super) fn new(stream: Stream) -> Self {
+        Self { stream, input: BytesMut::new(), output: Vec::new() }
+    }
+
+    /// The stream with what was read of it but not taken, for HTTP/2.
+    pub(super) fn into_parts(self) -> (Stream, BytesMut) {
+        (self.stream, self.input)
+    }
+
+    pub(super) async fn next_head(&mut self, bounds: HeadBounds) -> Opening {
+        if self.input.is_empty() {
+            match self.read_within(bounds.idle).await {
+                Ok(0) | Err(_) => return Opening::Closed,
+                Ok(_) => {}
+            }
+        }
+        let deadline = Instant::now() + bounds.deadline;
+        // One empty line before a request is a client's habit (RFC 9112, 2.2); two are not.
+        if self.input.starts_with(b"\r\n") {
+            let _ = self.input.split_to(2);
+        }
+        let mut seen = 0;
+        loop {
+            if !starts_like_a_method(&self.input) {
+                return Opening::Stray(Stray::Framing);
+            }
+            if self.input.starts_with(&PREFACE[..self.input.len().min(PREFACE.len())])
+                && self.input.len() >= 3
+            {
+                if self.input.len() >= PREFACE.len() {
+                    return Opening::Http2;
+                }
+            } else {
+                match find_end(&self.input, seen) {
+                    Ok(Some(end)) if end <= bounds.bytes => {
+                        return Opening::Head(self.input.split_to(end).freeze());
+                    }
+                    Ok(None) if self.input.len() < bounds.bytes => {}
+                    Ok(Some(_) | None) => return Opening::Stray(Stray::HeadTooLarge),
+                    Err(stray) => return Opening::Stray(stray),
+                }
+                seen = self.input.len();
+            }
+            match self.read_within(deadline.saturating_duration_since(Instant::now())).await {
+                Ok(0) => return Opening::Stray(Stray::Cut),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+                    return Opening::Stray(Stray::Deadline);
+                }
+                Err(_) => return Opening::Stray(Stray::Cut),
+            }
+        }
+    }
+
+    /// Reads a whole body into memory.
+    pub(super) async fn collect(
+        &mut self,
+        framing: Framing,
+        bounds: &BodyBounds<'_>,
+    ) -> Result<Collected, Reason> {
+        let mut hold = bounds.budget.hold();
+        match framing {
+            Framing::Length(length) => {
+                let length = usize::try_from(length).map_err(|_| Reason::TooLarge)?;
+                if length > bounds.bytes {
+                    return Err(Reason::TooLarge);
+                }
+                loop {
+                    let have = self.input.len().min(length);
+                    // As it comes, not as it is announced: an announcement costs its sender nothing.
+                    let room = length.min((have * 2).max(GROWTH));
+                    hold.grow_to(room).map_err(|_| Reason::Budget)?;
+                    if have == length {
+                        let bytes = self.input.split_to(length).freeze();
+                        return Ok(Collected { bytes, hold });
+                    }
+                    self.input.reserve(room - have);
+                    self.read_body(bounds.deadline).await?;
+                }
+            }
+            Framing::Chunked => {
+                let (mut chunks, mut body) = (Chunks::new(), BytesMut::new());
+                loop {
+                    let step = chunks.decode(&mut self.input, |data| body.extend_from_slice(data));
+                    let progress = step.map_err(|_| Reason::BodyBroken)?;
+                    if body.len() > bounds.bytes {
+                        return Err(Reason::TooLarge);
+                    }
+                    hold.grow_to(body.capacity()).map_err(|_| Reason::Budget)?;
+                    if progress == Progress::Done {
+                        return Ok(Collected { bytes: body.freeze(), hold });
+                    }
+                    self.read_body(bounds.deadline).await?;
+                }
+            }
+        }
+    }
+
+    /// Reads over a body that will not be judged. Whether the connection is at its end.
+    pub(super) async fn discard(&mut self, framing: Framing, most: usize, by: Instant) -> bool {
+        let mut discarded = 0;
+        match framing {
+            Framing::Length(length) => {
+                let Some(mut left) = usize::try_from(length).ok().filter(|left| *left <= most)
+                else {
+                    return false;
+                };
+                loop {
+                    let here = left.min(self.input.len());
+                    let _ = self.input.split_to(here);
+                    left -= here;
+                    if left == 0 {
+                        return true;
+                    }
+                    if self.read_body(by).await.is_err() {
+                        return false;
+                    }
+                }
+            }
+            Framing::Chunked => {
+                let mut chunks = Chunks::new();
+                loop {
+                    match chunks.decode(&mut self.input, |data| discarded += data.len()) {
+                        Ok(Progress::Done) => return true,
+                        Ok(Progress::More) if discarded <= most => {}
+                        Ok(Progress::More) | Err(_) => return false,
+                    }
+                    if self.read_body(by).await.is_err() {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Whether some of a body has come already: then nobody waits for 100.
+    pub(super) fn has_input(&self) -> bool {
+        !self.input.is_empty()
+    }
+
+    pub(super) async fn say_continue(&mut self) -> io::Result<()> {
+        let wire = b"HTTP/1.1 100 Continue\r\n\r\n";
+        within(WRITE_DEADLINE, write_all(&mut self.stream, wire, b"")).await
+    }
+
+    /// Head and body in one write. `more` are lines that only this answer has.
+    pub(super) async fn respond(&mut self, reply: &Reply, more: &str) -> io::Result<()> {
+        let out = &mut self.output;
+        out.clear();
+        out.extend_from_slice(status_line(reply.status).as_bytes());
+        clock::write_date(out);
+        out.extend_from_slice(&reply.lines);
+        out.extend_from_slice(more.as_bytes());
+        out.extend_from_slice(b"\r\n");
+        within(WRITE_DEADLINE, write_all(&mut self.stream, out, &reply.body)).await
+    }
+
+    /// Closes so that the last answer arrives: our end first, then what the client still sends is
+    /// read over for a while. A socket closed with unread input is reset, and takes the answer along.
+    pub(super) async fn linger(mut self) {
+        if self.stream.shutdown().await.is_err() {
+            return;
+        }
+        let read_over = async {
+            let mut left = LINGER_BYTES;
+            let mut sink = [0; 2048];
+            while let Ok(read) = self.stream.read(&mut sink).await {
+                left = left.saturating_sub(read);
+                if read == 0 || left == 0 {
+                    break;
+                }
+            }
+        };
+        let _ = timeout(LINGER, read_over).await;
+    }
+
+    async fn read_body(&mut self, by: Instant) -> Result<(), Reason> {
+        match self.read_within(by.saturating_duration_since(Instant::now())).await {
+            Ok(0) => Err(Reason::BodyBroken),
+            Ok(_) => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(Reason::Deadline),
+            Err(_) => Err(Reason::BodyBroken),
+        }
+    }
+
+    async fn read_within(&mut self, time: Duration) -> io::Result<usize> {
+        if self.input.capacity() - self.input.len() < READ / 4 {
+            self.input.reserve(READ);
+        }
+        within(time, self.stream.read_buf(&mut self.input)).await
+    }
+}
+
+async fn within<T>(
+    time: Duration,
+    work: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    match timeout(time, work).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+/// Head and body in as few writes as the socket takes, without copying the body behind the head.
+pub(super) async fn write_all<S: AsyncWrite + Unpin + ?Sized>(
+    stream: &mut S,
+    head: &[u8],
+    body: &[u8],
+) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < head.len() + body.len() {
+        let wrote = std::future::poll_fn(|context| {
+            poll_write_pair(Pin::new(&mut *stream), context, head, body, sent)
+        });
+        match wrote.await? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            wrote => sent += wrote,
+        }
+    }
+    stream.flush().await
+}
+
+/// One write of what is left of `head` and `body` after `sent` bytes.
+pub(super) fn poll_write_pair<S: AsyncWrite + ?Sized>(
+    stream: Pin<&mut S>,
+    context: &mut std::task::Context<'_>,
+    head: &[u8],
+    body: &[u8],
+    sent: usize,
+) -> std::task::Poll<io::Result<usize>> {
+    match head.get(sent..) {
+        Some(head) if !head.is_empty() && !body.is_empty() => {
+            let pair = [io::IoSlice::new(head), io::IoSlice::new(body)];
+            stream.poll_write_vectored(context, &pair)
+        }
+        Some(head) if !head.is_empty() => stream.poll_write(context, head),
+        Some(_) | None => stream.poll_write(context, &body[sent - head.len()..]),
+    }
+}
+
+/// Reads without waiting: `None` when nothing is there.
+pub(super) fn read_now<S: AsyncRead + Unpin + ?Sized>(
+    stream: &mut S,
+    into: &mut [u8],
+) -> Option<io::Result<usize>> {
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let mut buffer = tokio::io::ReadBuf::new(into);
+    match Pin::new(stream).poll_read(&mut context, &mut buffer) {
+        std::task::Poll::Pending => None,
+        std::task::Poll::Ready(outcome) => Some(outcome.map(|()| buffer.filled().len())),
+    }
+}
+
+fn status_line(status: u16) -> &'static str {
+    match status {
+        200 => "HTTP/1.1 200 OK\r\n",
+        204 => "HTTP/1.1 204 No Content\r\n",
+        304 => "HTTP/1.1 304 Not Modified\r\n",
+        400 => "HTTP/1.1 400 Bad Request\r\n",
+        404 => "HTTP/1.1 404 Not Found\r\n",
+        405 => "HTTP/1.1 405 Method Not Allowed\r\n",
+        408 => "HTTP/1.1 408 Request Timeout\r\n",
+        412 => "HTTP/1.1 412 Precondition Failed\r\n",
+        417 => "HTTP/1.1 417 Expectation Failed\r\n",
+        429 => "HTTP/1.1 429 Too Many Requests\r\n",
+        431 => "HTTP/1.1 431 Request Header Fields Too Large\r\n",
+        502 => "HTTP/1.1 502 Bad Gateway\r\n",
+        503 => "HTTP/1.1 503 Service Unavailable\r\n",
+        504 => "HTTP/1.1 504 Gateway Timeout\r\n",
+        _ => "HTTP/1.1 500 Internal Server Error\r\n",
+    }
+}

@@ -1,0 +1,164 @@
+//! One act, sent once (P5). Only a failed connect is tried again, on the next server; from the first
+//! byte on nothing is.
+
+use super::answer::{NoAnswer, Source, read_head};
+use super::connection::{poll_write_pair, read_now};
+use super::head::FIELDS;
+use super::pool;
+use crate::gateway::{Admitted, Consequence, Exchange, Head, Ids, Server, Upstream};
+use crate::telemetry::UpstreamRecord;
+use bytes::BytesMut;
+use pingora_core::connectors::TransportConnector;
+use pingora_core::protocols::Stream;
+use pingora_core::upstreams::peer::HttpPeer;
+use pingora_timeout::timeout;
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Instant;
+use tokio::io::AsyncWrite;
+
+/// Whose turn it is, over all upstreams: with one count for all, each still gets an even share.
+static TURN: AtomicUsize = AtomicUsize::new(0);
+
+/// Sends what was admitted and concludes from what comes back.
+pub(super) async fn perform(
+    connector: &TransportConnector,
+    admitted: &Admitted<'_>,
+    head: &Head<'_>,
+    ids: &Ids,
+) -> (Consequence, UpstreamRecord) {
+    let began = Instant::now();
+    let upstream = admitted.upstream();
+    let (consequence, status) = match connect(connector, upstream).await {
+        None => (admitted.conclude(Exchange::NotSent), None),
+        Some((number, stream)) => {
+            let limit = upstream.timeouts.exchange;
+            let exchange = exchange(admitted, head, ids, number, stream);
+            match timeout(limit, exchange).await {
+                Ok(concluded) => concluded,
+                Err(_) => (admitted.conclude(Exchange::Unknown), None),
+            }
+        }
+    };
+    let record = UpstreamRecord { result: consequence.result, status, took: began.elapsed() };
+    (consequence, record)
+}
+
+/// A connection to one of the servers, kept or new: each is tried once, beginning with the next in turn.
+async fn connect(connector: &TransportConnector, upstream: &Upstream) -> Option<(usize, Stream)> {
+    let count = upstream.servers.len();
+    let first = if count > 1 { TURN.fetch_add(1, Ordering::Relaxed) } else { 0 };
+    for offset in 0..count {
+        let number = first.wrapping_add(offset) % count;
+        let server = &upstream.servers[number];
+        if let Some(stream) = pool::take(server, upstream.timeouts.idle) {
+            return Some((number, stream));
+        }
+        match timeout(upstream.timeouts.connect, open(connector, server)).await {
+            Ok(Ok(stream)) => return Some((number, stream)),
+            Ok(Err(error)) => tracing::debug!(upstream = upstream.name, %error, "connect failed"),
+            Err(_) => tracing::debug!(upstream = upstream.name, "connect timed out"),
+        }
+    }
+    None
+}
+
+/// Every address of the name is tried.
+async fn open(connector: &TransportConnector, server: &Server) -> io::Result<Stream> {
+    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
+    let literal = server.host.parse::<IpAddr>().ok();
+    let addresses: Vec<SocketAddr> = match literal {
+        Some(address) => vec![SocketAddr::new(address, server.port)],
+        None => tokio::net::lookup_host((server.host.as_str(), server.port)).await?.collect(),
+    };
+    for address in addresses {
+        let peer = HttpPeer::new(address, false, String::new());
+        match connector.new_stream(&peer).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = io::Error::other(error.to_string()),
+        }
+    }
+    Err(last)
+}
+
+async fn exchange(
+    admitted: &Admitted<'_>,
+    head: &Head<'_>,
+    ids: &Ids,
+    number: usize,
+    stream: Stream,
+) -> (Consequence, Option<u16>) {
+    let upstream = admitted.upstream();
+    let mut source = Source { stream, input: BytesMut::new() };
+    let wrote = send(&mut source, &admitted.head(number, head, ids), admitted.body()).await;
+    let whole = match wrote {
+        Sent::Nothing => return (admitted.conclude(Exchange::NotSent), None),
+        Sent::All => true,
+        Sent::Part => false,
+    };
+    let head_bytes = match source.final_head().await {
+        Ok(bytes) => bytes,
+        Err(NoAnswer::Cut) => return (admitted.conclude(Exchange::Unknown), None),
+        Err(NoAnswer::Nonsense) => return (admitted.conclude(Exchange::Nonsense), None),
+    };
+    let mut room = [const { MaybeUninit::uninit() }; FIELDS];
+    let Ok(answer) = read_head(&head_bytes, &mut room) else {
+        return (admitted.conclude(Exchange::Nonsense), None);
+    };
+    let (body, reusable) = source.body(&answer, admitted.max_response()).await;
+    if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
+        let server = &upstream.servers[number];
+        pool::give_back(server, source.stream, upstream.timeouts.idle, upstream.keepalive);
+    }
+    let (status, fields) = (answer.status, answer.fields);
+    (admitted.conclude(Exchange::Answered { status, fields, body }), Some(status))
+}
+
+enum Sent {
+    /// The connection was gone before it took a byte.
+    Nothing,
+    All,
+    /// It broke, or the upstream answered before it had read everything.
+    Part,
+}
+
+/// Writes head and body, and meanwhile takes in an early answer: an upstream that has refused a body
+/// may stop reading it.
+async fn send(source: &mut Source, head: &[u8], body: &[u8]) -> Sent {
+    let total = head.len() + body.len();
+    let mut sent = 0;
+    std::future::poll_fn(|context| {
+        loop {
+            let stream = Pin::new(&mut source.stream);
+            let step = if sent < total {
+                poll_write_pair(stream, context, head, body, sent)
+            } else {
+                stream.poll_flush(context).map_ok(|()| 0)
+            };
+            match step {
+                Poll::Ready(Ok(_)) if sent == total => return Poll::Ready(Sent::All),
+                Poll::Ready(Ok(0) | Err(_)) if sent == 0 => return Poll::Ready(Sent::Nothing),
+                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(Sent::Part),
+                Poll::Ready(Ok(wrote)) => sent += wrote,
+                Poll::Pending if sent > 0 => {
+                    let mut early = [0; 1024];
+                    let mut buffer = tokio::io::ReadBuf::new(&mut early);
+                    let stream = Pin::new(&mut source.stream);
+                    match tokio::io::AsyncRead::poll_read(stream, context, &mut buffer) {
+                        Poll::Pending => return Poll::Pending,
+                        Poll::Ready(_) => {
+                            source.input.extend_from_slice(buffer.filled());
+                            return Poll::Ready(Sent::Part);
+                        }
+                    }
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    })
+    .await
+}

@@ -1,0 +1,153 @@
+//! HTTP/2, by prior knowledge on a clear connection: pingora's sessions, our decisions.
+
+use super::App;
+use super::connection::{Collected, Connection};
+use super::request::{BodySource, decide};
+use crate::gateway::{Field, Head, Length};
+use crate::reason::Reason;
+use async_trait::async_trait;
+use bytes::BytesMut;
+use pingora_core::apps::{HttpServerApp, HttpServerOptions, ReusedHttpStream, ServerApp};
+use pingora_core::protocols::Stream;
+use pingora_core::protocols::http::ServerSession;
+use pingora_core::protocols::l4::stream::Stream as L4Stream;
+use pingora_core::server::ShutdownWatch;
+use pingora_http::ResponseHeader;
+use pingora_timeout::timeout;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How long a client may take to read an answer.
+const WRITE_DEADLINE: Duration = Duration::from_secs(30);
+
+/// One connection's streams.
+struct Streams {
+    app: Arc<App>,
+    peer: IpAddr,
+    options: HttpServerOptions,
+}
+
+/// Takes over a connection that has begun with the preface.
+pub(super) async fn serve(
+    app: Arc<App>,
+    connection: Connection,
+    peer: IpAddr,
+    shutdown: &ShutdownWatch,
+) {
+    let (stream, input) = connection.into_parts();
+    let Some(stream) = unread(stream, &input) else {
+        return;
+    };
+    let mut options = HttpServerOptions::default();
+    options.h2c = true;
+    options.h2_idle_timeout = Some(app.bounds.idle);
+    let streams = Arc::new(Streams { app, peer, options });
+    streams.process_new(stream, shutdown).await;
+}
+
+/// Puts back what was read, for pingora to find the preface.
+fn unread(stream: Stream, input: &[u8]) -> Option<Stream> {
+    let mut stream = stream.into_any().downcast::<L4Stream>().ok()?;
+    stream.rewind(input);
+    Some(stream)
+}
+
+#[async_trait]
+impl HttpServerApp for Streams {
+    async fn process_new_http(
+        self: &Arc<Self>,
+        mut session: ServerSession,
+        _shutdown: &ShutdownWatch,
+    ) -> Option<ReusedHttpStream> {
+        if !session.read_request().await.is_ok_and(|read| read) {
+            return None;
+        }
+        let request = session.req_header().clone();
+        let fields: Vec<Field<'_>> = request
+            .headers
+            .iter()
+            .map(|(name, value)| Field { name: name.as_str(), value: value.as_bytes() })
+            .collect();
+        let target = std::str::from_utf8(request.raw_path()).unwrap_or("");
+        let (path, query) = match target.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (target, None),
+        };
+        let length = fields.iter().find(|field| field.name == "content-length");
+        let head = Head {
+            method: request.method.as_str(),
+            path,
+            query,
+            length: match length.and_then(|field| super::head::read_length(field.value)) {
+                Some(length) => Length::Known(length),
+                None if session.is_body_empty() => Length::Known(0),
+                None => Length::Unknown,
+            },
+            authority: request.uri.authority().map_or("", |authority| authority.as_str()),
+            fields: &fields,
+            peer: self.peer,
+            scheme: "http",
+        };
+        let snapshot = self.app.snapshot();
+        let mut body = Body { session: &mut session, app: &self.app };
+        let decision = decide(&self.app, &snapshot, &head, &mut body).await;
+        let sent = timeout(WRITE_DEADLINE, respond(&mut session, &decision)).await;
+        decision.record(&self.app, &snapshot, &head, matches!(sent, Ok(Some(()))));
+        let _ = session.finish().await;
+        None
+    }
+
+    fn server_options(&self) -> Option<&HttpServerOptions> {
+        Some(&self.options)
+    }
+}
+
+async fn respond(
+    session: &mut ServerSession,
+    decision: &super::request::Decision,
+) -> Option<()> {
+    let mut head = ResponseHeader::build(decision.reply.status, None).ok()?;
+    let lines = std::str::from_utf8(&decision.reply.lines).ok()?;
+    for line in lines.lines().chain(decision.lines.lines()) {
+        let (name, value) = line.split_once(": ")?;
+        head.append_header(name.to_owned(), value).ok()?;
+    }
+    head.append_header("date", httpdate::fmt_http_date(SystemTime::now())).ok()?;
+    if decision.names_request() {
+        head.append_header("x-request-id", format!("{:032x}", decision.request_id())).ok()?;
+    }
+    session.write_response_header(Box::new(head)).await.ok()?;
+    session.write_response_body(decision.reply.body.clone(), true).await.ok()
+}
+
+struct Body<'s> {
+    session: &'s mut ServerSession,
+    app: &'s App,
+}
+
+impl BodySource for Body<'_> {
+    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Reason> {
+        let mut hold = self.app.budget.hold();
+        let mut body = BytesMut::new();
+        loop {
+            let left = by.saturating_duration_since(Instant::now());
+            let piece = match timeout(left, self.session.read_request_body()).await {
+                Err(_) => return Err(Reason::Deadline),
+                Ok(Err(_)) => return Err(Reason::BodyBroken),
+                Ok(Ok(None)) => return Ok(Collected { bytes: body.freeze(), hold }),
+                Ok(Ok(Some(piece))) => piece,
+            };
+            if body.len() + piece.len() > bytes {
+                return Err(Reason::TooLarge);
+            }
+            body.extend_from_slice(&piece);
+            hold.grow_to(body.capacity()).map_err(|_| Reason::Budget)?;
+        }
+    }
+
+    /// A stream ends by itself: its neighbours do not depend on what is left in it.
+    async fn discard(&mut self, _bytes: usize, _by: Instant) -> bool {
+        true
+    }
+}

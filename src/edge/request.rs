@@ -1,0 +1,220 @@
+//! One request, from its head to its record. Both protocols come through here: what differs is where
+//! a body is read from, and that is a [`BodySource`].
+
+use super::budget::Hold;
+use super::connection::Collected;
+use super::{App, Stray, exchange};
+use crate::gateway::{
+    Admitted, Head, Ids, Method, Outcome, Refusal, Reply, Ticket, Triage,
+};
+use crate::form::Mismatch;
+use crate::live::Snapshot;
+use crate::reason::{Face, Reason, Rejection};
+use crate::telemetry::{Record, STRAY, UpstreamRecord};
+use bytes::Bytes;
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant, SystemTime};
+
+/// Where the body of one request comes from.
+pub(super) trait BodySource {
+    /// Reads all of it: at most so many bytes, by then.
+    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Reason>;
+    /// Reads over it, so that the connection can go on. Whether it can.
+    async fn discard(&mut self, bytes: usize, by: Instant) -> bool;
+}
+
+/// What to send, and everything that is recorded once it has been sent.
+#[derive(Debug)]
+pub(super) struct Decision {
+    pub(super) reply: Reply,
+    /// Lines that only this answer has.
+    pub(super) lines: String,
+    /// The connection cannot go on after it, whatever the client wants.
+    pub(super) close: bool,
+    index: Option<usize>,
+    outcome: Outcome,
+    reason: Option<Reason>,
+    mismatch: Option<Mismatch>,
+    upstream: Option<UpstreamRecord>,
+    bytes_in: usize,
+    ids: Ids,
+    method: Method,
+    client: IpAddr,
+    time: SystemTime,
+    began: Instant,
+    /// Memory of the body, held until the answer has been sent.
+    _hold: Option<Hold>,
+}
+
+/// What is read over of a body that nobody wants, at most.
+const UNWANTED: usize = 64 << 10;
+/// And for how long.
+const UNWANTED_DEADLINE: Duration = Duration::from_secs(5);
+
+/// Decides about one request.
+pub(super) async fn decide(
+    app: &App,
+    snapshot: &Snapshot,
+    head: &Head<'_>,
+    body: &mut impl BodySource,
+) -> Decision {
+    let gateway = &snapshot.gateway;
+    let mut decision = Decision::new(head, gateway.origin(head).client);
+    // Triage is ours and total; were it not, one request must not take the others along.
+    let Ok(triage) = catch_unwind(AssertUnwindSafe(|| gateway.triage(head))) else {
+        return decision.internal();
+    };
+    match triage {
+        Triage::Answer { index, reply, outcome } => {
+            decision.index = Some(index);
+            decision.reply = reply;
+            decision.outcome = outcome;
+            decision.close = !body.discard(UNWANTED, Instant::now() + UNWANTED_DEADLINE).await;
+        }
+        Triage::Refuse { index, rejection } => {
+            decision.index = index;
+            decision.refuse(rejection, None);
+            let most = index.map_or(UNWANTED, |index| gateway.max_body(index).min(UNWANTED * 16));
+            decision.close = !body.discard(most, Instant::now() + UNWANTED_DEADLINE).await;
+        }
+        Triage::Collect(ticket) => {
+            decision.index = Some(ticket.index());
+            act(app, &mut decision, head, ticket, body).await;
+        }
+    }
+    if let (Some(index), Method::Post) = (decision.index, decision.method) {
+        decision.lines.push_str(&gateway.cors_lines(index, head));
+    }
+    decision
+}
+
+async fn act(
+    app: &App,
+    decision: &mut Decision,
+    head: &Head<'_>,
+    ticket: Ticket<'_>,
+    body: &mut impl BodySource,
+) {
+    if app.is_stopping() {
+        decision.refuse(Reason::Draining.into(), None);
+        decision.close = true;
+        return;
+    }
+    let by = Instant::now() + ticket.deadline();
+    let collected = match body.collect(ticket.limit(), by).await {
+        Ok(collected) => collected,
+        Err(reason) => {
+            // Where in the body the input stands now only `collect` knew: nothing may follow.
+            decision.refuse(ticket.void(reason), None);
+            decision.close = true;
+            return;
+        }
+    };
+    decision.bytes_in = collected.bytes.len();
+    decision._hold = Some(collected.hold);
+    match submit(ticket, collected.bytes) {
+        None => decision.reply = decision.internal_reply(),
+        Some(Err(Refusal { rejection, mismatch })) => decision.refuse(rejection, mismatch),
+        Some(Ok(admitted)) => {
+            let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids);
+            let (consequence, upstream) = performed.await;
+            decision.reply = consequence.reply;
+            decision.outcome = consequence.outcome;
+            decision.reason = consequence.reason;
+            decision.upstream = Some(upstream);
+        }
+    }
+}
+
+/// `None` for something unforeseen inside: never "forward anyway".
+fn submit(ticket: Ticket<'_>, body: Bytes) -> Option<Result<Admitted<'_>, Refusal>> {
+    catch_unwind(AssertUnwindSafe(|| ticket.submit(body))).ok()
+}
+
+impl Decision {
+    fn new(head: &Head<'_>, client: IpAddr) -> Self {
+        Self {
+            reply: Reply::of(Face::Internal),
+            lines: String::new(),
+            close: false,
+            index: None,
+            outcome: Outcome::Internal,
+            reason: None,
+            mismatch: None,
+            upstream: None,
+            bytes_in: 0,
+            ids: Ids::of(head, || fastrand::u64(..)),
+            method: head.verb(),
+            client,
+            time: SystemTime::now(),
+            began: Instant::now(),
+            _hold: None,
+        }
+    }
+
+    /// A head that could not be read, or read in only one way.
+    pub(super) fn stray(stray: Stray, peer: IpAddr) -> Self {
+        let head = Head::nothing(peer);
+        let mut decision = Self::new(&head, peer);
+        decision.refuse(stray.reason().into(), None);
+        decision.close = true;
+        decision
+    }
+
+    fn refuse(&mut self, rejection: Rejection, mismatch: Option<Mismatch>) {
+        let face = rejection.face();
+        self.reply = Reply::of(face);
+        self.outcome = Outcome::of(face);
+        self.reason = Some(rejection.reason);
+        self.mismatch = mismatch;
+    }
+
+    fn internal(mut self) -> Self {
+        self.reply = self.internal_reply();
+        self
+    }
+
+    fn internal_reply(&mut self) -> Reply {
+        self.close = true;
+        self.outcome = Outcome::Internal;
+        Reply::of(Face::Internal)
+    }
+
+    /// Whether the answer names the request: acts do. An arrival is the same bytes for everyone (P8).
+    pub(super) fn names_request(&self) -> bool {
+        match self.method {
+            Method::Post => true,
+            Method::Get | Method::Head | Method::Options | Method::Other => false,
+        }
+    }
+
+    pub(super) fn request_id(&self) -> u128 {
+        self.ids.request
+    }
+
+    /// One line, one count; after the answer was sent, or could not be.
+    pub(super) fn record(&self, app: &App, snapshot: &Snapshot, head: &Head<'_>, sent: bool) {
+        let route = self.index.map_or(STRAY, |index| snapshot.gateway.name(index));
+        let meters = self.index.map(|index| snapshot.meters.route(index));
+        app.telemetry.record(
+            meters,
+            &Record {
+                time: self.time,
+                route,
+                method: self.method,
+                outcome: self.outcome,
+                reason: self.reason,
+                mismatch: self.mismatch.as_ref(),
+                status: if sent { self.reply.status } else { 0 },
+                bytes_in: self.bytes_in,
+                bytes_out: if sent { self.reply.body.len() } else { 0 },
+                took: self.began.elapsed(),
+                upstream: self.upstream,
+                client: self.client,
+                actor: head.all("gpt-actor").next(),
+                ids: &self.ids,
+            },
+        );
+    }
+}
