@@ -16,7 +16,7 @@
 //! - more than [`MAX_DIGITS`] significant digits, counted without leading and trailing zeros;
 //! - a written exponent beyond ±[`MAX_EXPONENT`], also on a zero;
 //! - a magnitude below 10^−[`MAX_EXPONENT`] that is not zero;
-//! - a magnitude that does not round to a finite double.
+//! - a magnitude beyond the largest double, 1.7976931348623157e308.
 //!
 //! # What is exact
 //!
@@ -27,9 +27,9 @@
 //!   `exclusive…` and `multipleOf` between integers of 64 bits however written (`1e1`, `10.0`);
 //! - rounded to a double first: those keywords for any other number, and `const` beside a number.
 //!
-//! `form` replaces the second group with keywords that ask [`Number`]. Bounds that are 64-bit
-//! integers beside `type: integer` need no replacement: rounding keeps an integer outside 64 bits
-//! on its side of them.
+//! `form` replaces the second group with keywords that ask [`Number`]. Bounds that are integers of
+//! 64 bits, but for the lowest one, need no replacement beside `type: integer`: rounding keeps an
+//! integer outside 64 bits on its side of them.
 
 mod decimal;
 mod names;
@@ -166,9 +166,12 @@ impl fmt::Display for SyntaxKind {
 /// Bytes that are not UTF-8 count as whatever they would start as. An offset past the end is the end.
 pub fn line_column(bytes: &[u8], at: usize) -> (usize, usize) {
     let before = bytes.get(..at).unwrap_or(bytes);
-    let start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1);
-    let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+    // `split` gives one piece more than there are newlines.
+    let (mut line, mut current) = (0, before);
+    for piece in before.split(|byte| *byte == b'\n') {
+        (line, current) = (line + 1, piece);
+    }
     // A continuation byte belongs to the character before it.
-    let column = 1 + before.iter().skip(start).filter(|byte| **byte & 0xC0 != 0x80).count();
+    let column = 1 + current.iter().filter(|byte| **byte & 0xC0 != 0x80).count();
     (line, column)
 }

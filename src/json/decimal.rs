@@ -43,7 +43,7 @@ impl Decimal {
         let value = Self {
             negative,
             exponent: i32::try_from(exponent).ok()?,
-            digits: reading.digits,
+            digits: i32::try_from(reading.digits).ok()?,
             coefficient: reading.coefficient(),
         };
         value.is_within_double().then_some(value)
@@ -166,7 +166,7 @@ fn written_exponent(text: &str) -> Option<i32> {
 #[derive(Debug, Default)]
 struct Reading {
     /// Significant digits, and their value while it is narrow.
-    digits: i32,
+    digits: usize,
     narrow: u64,
     wide: Wide,
     is_wide: bool,
@@ -193,9 +193,8 @@ impl Reading {
 
     #[inline]
     fn append(&mut self, digit: u8) -> Option<()> {
-        const MOST: i32 = MAX_DIGITS as i32;
         /// As many digits as always fit.
-        const NARROW: i32 = 19;
+        const NARROW: usize = 19;
         self.digits += 1;
         if self.digits <= NARROW {
             self.narrow = self.narrow * 10 + u64::from(digit);
@@ -206,7 +205,7 @@ impl Reading {
             self.wide = Wide::of(self.narrow);
         }
         self.wide = self.wide.times_ten_plus(u64::from(digit));
-        (self.digits <= MOST).then_some(())
+        (self.digits <= MAX_DIGITS).then_some(())
     }
 
     fn coefficient(&self) -> Wide {
@@ -299,9 +298,8 @@ impl Wide {
         for word in self.0.into_iter().rev() {
             for bit in (0..u64::BITS).rev() {
                 let mut next = rest.doubled();
-                if let [low, ..] = &mut next.0 {
-                    *low |= (word >> bit) & 1;
-                }
+                let [low, ..] = &mut next.0;
+                *low |= (word >> bit) & 1;
                 rest = next.minus(divisor).unwrap_or(next);
             }
         }

@@ -159,10 +159,10 @@ impl<'d> Number<'d> {
     #[inline]
     pub fn as_u64(&self) -> Option<u64> {
         match self.form {
-            Form::Small(magnitude) if magnitude == 0 || !self.is_negative() => Some(u64::from(magnitude)),
-            Form::Small(_) => None,
-            Form::Integer if !self.is_negative() => self.text.parse().ok(),
-            Form::Integer => None,
+            Form::Small(0) => Some(0),
+            Form::Small(_) | Form::Integer if self.is_negative() => None,
+            Form::Small(magnitude) => Some(u64::from(magnitude)),
+            Form::Integer => self.text.parse().ok(),
             Form::Decimal => self.decimal().as_u64(),
         }
     }

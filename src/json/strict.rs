@@ -2,13 +2,15 @@
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
+use std::sync::OnceLock;
 
 use jsonschema::JsonType;
 use jsonschema::json::{self, Json, JsonNumber, Node, NodeIdentity};
+use jsonschema_value::LazyInstance;
 
 use super::slot::{Slot, Tag, Tree};
 use super::value::{Array, Elements, Members, Object, Value};
-use super::{Decimal, Kind, MAX_LENGTH, Number, names};
+use super::{Decimal, Document, Kind, MAX_LENGTH, Number, names};
 
 /// The representation that the `jsonschema` crate validates: our document, as it is.
 #[derive(Debug, Clone, Copy)]
@@ -149,6 +151,13 @@ impl<'a> Node<'a, Strict> for Value<'a> {
         Cow::Owned(owned(*self))
     }
 
+    fn lazy_value(&self) -> LazyInstance<'a> {
+        // Hardly any instance of an error is ever looked at, so what is kept is where it was read.
+        let bytes = self.source().as_bytes();
+        let (tag, make) = if self.is_bare() { (1, bare as _) } else { (0, reread as _) };
+        LazyInstance::Deferred { bytes, tag, make, cell: OnceLock::new() }
+    }
+
     fn identity(&self) -> Option<NodeIdentity> {
         let address = std::ptr::from_ref(self.tree()) as usize;
         Some(NodeIdentity::tagged(address, self.at()))
@@ -248,6 +257,17 @@ fn equal_numbers(own: Number<'_>, expected: &serde_json::Number) -> bool {
     }
     // Equal numbers have equal doubles. Few others do, so only they pay for the text.
     expected.as_f64() == Some(own.as_f64()) && Decimal::read(&expected.to_string()) == Some(own.decimal())
+}
+
+/// The value of a part of a document.
+fn reread(bytes: &[u8], _: u32) -> serde_json::Value {
+    // What was a value within a document is one without it.
+    Document::new().parse(bytes).map(owned).unwrap_or_default()
+}
+
+/// The value of a string that stands in no document.
+fn bare(bytes: &[u8], _: u32) -> serde_json::Value {
+    String::from_utf8_lossy(bytes).into()
 }
 
 /// What `serde_json` has for a number: integers of 64 bits as they are, doubles otherwise.

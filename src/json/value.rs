@@ -41,11 +41,6 @@ impl<'d> Value<'d> {
     }
 
     #[inline]
-    pub(super) fn tag(self) -> Tag {
-        self.tag
-    }
-
-    #[inline]
     pub(super) fn slot(self) -> Slot {
         self.tree.slot(self.at)
     }
@@ -59,6 +54,12 @@ impl<'d> Value<'d> {
     /// The bytes of the input that it was read from.
     pub(super) fn source(self) -> &'d str {
         self.input.get(self.span()).unwrap_or_default()
+    }
+
+    /// Whether it is a string that stands in no document, and so has no quotes around it.
+    pub(super) fn is_bare(self) -> bool {
+        let slot = self.slot();
+        self.tag == Tag::Text && slot.start == slot.side
     }
 
     /// Another value of the same document.

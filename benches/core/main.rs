@@ -1,0 +1,10 @@
+//! The core without a network: `cargo bench --bench core -- --quick`.
+
+mod json;
+
+fn main() {
+    let mut criterion = criterion::Criterion::default().configure_from_args();
+    json::measure(&mut criterion);
+    criterion.final_summary();
+    json::compare();
+}
