@@ -9,7 +9,7 @@ pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod setup;
 
-pub(crate) use backend::{After, Backend, Seen};
+pub(crate) use backend::{After, Backend};
 pub(crate) use client::{Client, Loss};
 pub(crate) use gate::Gate;
 pub(crate) use request::Request;
@@ -24,6 +24,13 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
 /// The address most tests use, and a body its form admits.
 pub(crate) const MEETING: &str = "/api/v2/meetings/start";
 pub(crate) const MEETING_BODY: &str = r#"{"title":"Q3 Planning","displayName":"Agent Alpha"}"#;
+
+/// A body with spaces behind it, `length` bytes in all.
+pub(crate) fn padded(body: &str, length: usize) -> Vec<u8> {
+    let mut bytes = body.as_bytes().to_vec();
+    bytes.resize(length, b' ');
+    bytes
+}
 
 /// Asks again until it holds; the gateway records after it has answered.
 #[track_caller]

@@ -1,6 +1,6 @@
 //! Rates and memory (issue 2, item 5; G-34, G-40): three separate buckets per client and route, and a budget for bodies.
 
-use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Request, Response, Setup, eventually};
+use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Request, Response, Setup, eventually, padded};
 use serde_json::json;
 use std::time::Duration;
 
@@ -137,7 +137,7 @@ fn remembered_clients_are_bounded() {
 fn bodies_in_flight_are_bounded() {
     let backend = Backend::agreeing();
     let gate = Setup::meeting(&backend).with("inflight_bodies", "256KiB").with("defaults/body_deadline", "20s").start();
-    let body = format!("{MEETING_BODY:60000$}");
+    let body = padded(MEETING_BODY, 60_000);
     for request in [Request::post(MEETING, &body), Request::post(MEETING, &body).chunked(1000)] {
         let bytes = request.bytes();
         let mut slow: Vec<_> = (0..12).map(|_| gate.client()).collect();

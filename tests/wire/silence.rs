@@ -3,7 +3,7 @@
 
 use crate::support::backend::{answer, json};
 use crate::support::metrics::Metrics;
-use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, Request, Setup, eventually};
+use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, Request, Setup, eventually, padded};
 use formgate::json::SyntaxKind;
 use formgate::reason::Reason;
 use serde_json::json as value;
@@ -35,8 +35,8 @@ fn after(reason: Option<Reason>) -> Option<Reason> {
         Some(Reason::Throttled) => Reason::Stale,
         Some(Reason::Stale) => Reason::Budget,
         Some(Reason::Budget) => Reason::Draining,
-        Some(Reason::Draining) => Reason::BodyDeadline,
-        Some(Reason::BodyDeadline) => Reason::BodyBroken,
+        Some(Reason::Draining) => Reason::Deadline,
+        Some(Reason::Deadline) => Reason::BodyBroken,
         Some(Reason::BodyBroken) => Reason::Framing,
         Some(Reason::Framing) => Reason::HeadTooLarge,
         Some(Reason::HeadTooLarge) => Reason::Expectation,
@@ -77,8 +77,8 @@ fn producer(reason: Reason) -> Producer {
             fit().field("Content-Encoding", "identity").field("Content-Encoding", "br"),
         ],
         Reason::TooLarge => {
-            let over = format!("{MEETING_BODY:65537$}");
-            vec![act(over.as_bytes()), act(over.as_bytes()).chunked(4096), act(over.as_bytes()).chunked(usize::MAX)]
+            let over = padded(MEETING_BODY, 65_537);
+            vec![act(&over), act(&over).chunked(4096), act(&over).chunked(usize::MAX)]
         }
         Reason::Syntax(kind) => match kind {
             SyntaxKind::Empty => vec![act(b""), act(b"").chunked(1), act(b" \r\n\t")],
@@ -106,7 +106,7 @@ fn producer(reason: Reason) -> Producer {
         Reason::Stale => return Producer::Elsewhere("412: wire::heads, wire::table"),
         Reason::Budget => return Producer::Elsewhere("503: wire::limits"),
         Reason::Draining => return Producer::Elsewhere("503: wire::stop"),
-        Reason::BodyDeadline => return Producer::Elsewhere("408: wire::deadlines"),
+        Reason::Deadline => return Producer::Elsewhere("408: wire::deadlines"),
         Reason::BodyBroken => return Producer::Elsewhere("400: wire::framing"),
         Reason::Framing => return Producer::Elsewhere("400: wire::framing"),
         Reason::HeadTooLarge => return Producer::Elsewhere("431: wire::framing"),

@@ -1,7 +1,7 @@
 //! Every case of `tests/cases/http.json` (arrival, negotiation, media types, codings, framing, methods, paths,
 //! head allow-list): G-01, G-02, G-10, G-12, G-13, G-22, G-23, G-24, G-30, G-32, B-1 to B-6, B-11 to B-13.
 
-use crate::support::{Backend, Client, Gate, MEETING, MEETING_BODY, Request, Response, Setup, cases};
+use crate::support::{Backend, Client, Gate, MEETING, MEETING_BODY, Request, Response, Setup, cases, padded};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -43,10 +43,9 @@ fn want(case: &Value) -> Want {
 /// The body as the case describes it.
 fn body(case: &Value) -> Vec<u8> {
     let Some(text) = case["body"].as_str() else { return Vec::new() };
-    let padded = |length: usize| format!("{MEETING_BODY:length$}").into_bytes();
     match text {
-        "<valid body padded with spaces to max+1>" | "<same, chunked>" => padded(65537),
-        "<valid body padded with spaces to exactly max>" => padded(65536),
+        "<valid body padded with spaces to max+1>" | "<same, chunked>" => padded(MEETING_BODY, 65_537),
+        "<valid body padded with spaces to exactly max>" => padded(MEETING_BODY, 65_536),
         text => text.as_bytes().to_vec(),
     }
 }
