@@ -1,85 +1,83 @@
 //! Forms: JSON Schemas of five drafts, closed to whatever would not be enforced.
 //!
-//! CONTRACT (helper B owns this file and src/form/): the names below are what the rest uses.
+//! From text to verdict:
+//!
+//! 1. `source` reads the text as strictly as a body, and keeps order, offsets and numbers.
+//! 2. `dialect` walks it against the table in `keywords`; `shape` and `pattern` look at values.
+//! 3. `references` resolves every reference and looks for cycles.
+//! 4. `advice` runs the lints; `extent` measures the longest body; `unroll` writes recursion out.
+//! 5. `enforced` builds the validator, with numbers decided by `exact`; `compare` asks the algebra
+//!    whether anything fits.
+//! 6. `representation` makes the bytes that are served.
+//!
+//! The text that is published is the text that was compiled: one value, one digest.
 
-#![allow(missing_docs, clippy::todo)]
+mod advice;
+mod compare;
+mod dialect;
+mod draft;
+mod enforced;
+mod exact;
+mod examples;
+mod extent;
+mod keywords;
+mod lint;
+mod pattern;
+mod references;
+mod representation;
+mod shape;
+mod source;
+mod suggestion;
+mod unroll;
 
-use crate::json::Value;
-use bytes::Bytes;
+pub use lint::{Level, Lint, LintLevels};
+pub use representation::{Coding, Representation, Variant, arrival};
+
+use crate::json::{Strict, Value};
+use jsonschema::Validator;
+use source::Node;
 
 /// What a route asks of its form beyond the schema itself.
 #[derive(Debug, Clone)]
 pub struct FormOptions {
+    /// The level of each lint.
     pub lints: LintLevels,
-    /// Keyword names that the route declares to carry no constraint (`annotations:`), e.g. `x-internal`.
+    /// Keyword names that the route declares to carry no constraint (`annotations:`), e.g.
+    /// `x-internal`. They are published as they stand.
     pub annotations: Vec<String>,
     /// Unroll recursive definitions to this depth before publishing and enforcing.
     pub unroll: Option<u32>,
+    /// How the backend reads numbers.
     pub numbers: Numbers,
     /// The route's limit on a body in bytes; a form whose largest value exceeds it is linted.
     pub max_body: usize,
-    /// Bodies (JSON text) that the form must accept, and must refuse.
+    /// Bodies (JSON text) that the form must accept.
     pub accepted: Vec<String>,
+    /// Bodies that it must refuse, as a form or before, as JSON.
     pub refused: Vec<String>,
 }
 
+/// How the backend of a route reads numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Numbers {
     /// JSON Schema's own reading.
     #[default]
     Exact,
-    /// Integers beyond 2^53−1, and `1.0` or exponents where `integer` is asked, are refused.
+    /// Integers beyond 2^53−1 are refused everywhere, and `1.0` or exponents where `type` asks
+    /// for `integer`. See [`CompiledForm::numbers_safe`].
     SafeIntegers,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Level {
-    Allow,
-    Warn,
-    Deny,
-}
-
-/// The lints, each with a stable kebab-case name used in config and output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Lint {
-    OpenObject,
-    // … helper B completes
-}
-
-/// The level of each lint; defaults as DESIGN 5 says, overridden per gateway, then per route.
-#[derive(Debug, Clone, Default)]
-pub struct LintLevels {}
-
-impl Lint {
-    pub const ALL: &'static [Self] = &[Self::OpenObject];
-    pub fn name(self) -> &'static str {
-        todo!()
-    }
-    pub fn named(name: &str) -> Option<Self> {
-        let _ = name;
-        todo!()
-    }
-}
-
-impl LintLevels {
-    pub fn set(&mut self, lint: Lint, level: Level) {
-        let _ = (lint, level);
-        todo!()
-    }
-    pub fn of(&self, lint: Lint) -> Level {
-        let _ = lint;
-        todo!()
-    }
 }
 
 /// One thing wrong with a form, or one lint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormFault {
-    /// JSON Pointer (RFC 6901) into the form.
+    /// JSON Pointer (RFC 6901) into the form; for faults of an unrolled form, into that.
     pub pointer: String,
     /// Byte offset into the form's text.
     pub at: usize,
+    /// What is wrong, in words.
     pub reason: String,
+    /// What to write instead.
     pub suggestion: Option<String>,
     /// The lint it comes from; `None` when nothing can lower it.
     pub lint: Option<Lint>,
@@ -87,13 +85,24 @@ pub struct FormFault {
 
 /// A form that exists is enforceable, and what it publishes is what it enforces.
 #[derive(Debug)]
-pub struct CompiledForm {}
+pub struct CompiledForm {
+    published: String,
+    warnings: Vec<FormFault>,
+    validator: Validator<Strict>,
+    /// Only where numbers must be safe: the same form, `integer` as the backend reads it.
+    safe: Option<Validator<Strict>>,
+    /// For the algebra, which knows the standard keywords only.
+    standard: serde_json::Value,
+    /// Whether all numbers of the form came into `standard` unrounded.
+    rounded: bool,
+}
 
 /// The first thing about a value that the form does not admit. Never carries the value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatch {
     /// JSON Pointer into the form, ending in the keyword that refused.
     pub schema_pointer: String,
+    /// That keyword; `falseSchema` where the schema is `false`.
     pub keyword: String,
     /// JSON Pointer into the body. Names come from the client: for `explain` only, never for logs or labels.
     pub instance_pointer: String,
@@ -102,87 +111,232 @@ pub struct Mismatch {
 /// How a newer form relates to an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
+    /// Both admit the same values.
     Same,
+    /// The newer admits more, and refuses nothing that fitted.
     Widened,
+    /// The newer admits less, and nothing new.
     Narrowed,
+    /// Some fit no longer, others do now.
     Both,
     /// The containment could not be decided.
     Unknown,
 }
 
 impl CompiledForm {
-    /// Compiles a form from its JSON text, or says everything that is wrong with it.
+    /// Compiles a form from its JSON text, or says everything that is wrong with it, in the order
+    /// of the text.
     pub fn compile(text: &str, options: &FormOptions) -> Result<Self, Vec<FormFault>> {
-        let _ = (text, options);
-        todo!()
+        let mut faults = Vec::new();
+        dialect::check_annotations(&options.annotations, &mut faults);
+        let mut warnings = Vec::new();
+        let compiled = match read(text, options, &mut warnings) {
+            Ok(compiled) => Some(compiled),
+            Err(found) => {
+                faults.extend(found);
+                None
+            }
+        };
+        let mut kept = Vec::new();
+        for finding in warnings {
+            let level = finding.lint.map_or(Level::Deny, |lint| options.lints.of(lint));
+            match level {
+                Level::Allow => {}
+                Level::Warn => kept.push(finding),
+                Level::Deny => faults.push(finding),
+            }
+        }
+        kept.sort_by(|a, b| a.at.cmp(&b.at).then_with(|| a.pointer.cmp(&b.pointer)));
+        faults.sort_by(|a, b| a.at.cmp(&b.at).then_with(|| a.pointer.cmp(&b.pointer)));
+        match compiled {
+            Some(form) if faults.is_empty() => Ok(Self {
+                warnings: kept,
+                ..form
+            }),
+            _ => Err(faults),
+        }
     }
-    /// The JSON text of `s` as published: compact, members in the order of the source.
+
+    /// The JSON text of `s` as published: compact, members in the order of the source, strings and
+    /// numbers as written.
     pub fn published(&self) -> &str {
-        todo!()
+        &self.published
     }
+
     /// Lints at level `warn`.
     pub fn warnings(&self) -> &[FormFault] {
-        todo!()
+        &self.warnings
     }
+
     /// The one question. Linear, no allocation that grows with the body, no panic.
     pub fn admits(&self, value: Value<'_>) -> bool {
-        let _ = value;
-        todo!()
+        self.validator.is_valid(value)
     }
+
     /// Why not, for metrics, log and `explain`. `None` when it is admitted.
     pub fn mismatch(&self, value: Value<'_>) -> Option<Mismatch> {
-        let _ = value;
-        todo!()
+        enforced::mismatch(&self.validator, value)
     }
+
+    /// Under [`Numbers::SafeIntegers`], whether the backend reads every number of an admitted
+    /// value as it was meant: no integer beyond ±(2^53−1) anywhere, and where `type` asks for
+    /// `integer`, one written without point and exponent. Always true under [`Numbers::Exact`].
+    pub fn numbers_safe(&self, value: Value<'_>) -> bool {
+        self.safe
+            .as_ref()
+            .is_none_or(|safe| exact::all_safe(value) && safe.is_valid(value))
+    }
+
     /// What `newer` admits and refuses compared with `self`.
     pub fn compare(&self, newer: &Self) -> Change {
-        let _ = newer;
-        todo!()
+        let numbers = self.safe.is_some() == newer.safe.is_some();
+        if numbers && self.published == newer.published {
+            return Change::Same;
+        }
+        if !numbers || self.rounded || newer.rounded {
+            return Change::Unknown;
+        }
+        compare::compare(&self.standard, &newer.standard)
     }
 }
 
-/// A content coding that a variant may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
-    Identity,
-    Gzip,
-    Brotli,
-    Zstd,
+/// Reads one text: its faults, or the form. What lints find goes to `findings` either way.
+fn read(
+    text: &str,
+    options: &FormOptions,
+    findings: &mut Vec<FormFault>,
+) -> Result<CompiledForm, Vec<FormFault>> {
+    let root = Node::parse(text).map_err(|fault| vec![fault])?;
+    if !root.is_object() {
+        let reason = "a form is a JSON object: `s` is defined as one".to_owned();
+        return Err(vec![FormFault {
+            pointer: String::new(),
+            at: root.at,
+            reason,
+            suggestion: root.as_bool().map(|_| "`{}` admits anything, `{\"not\":{}}` nothing".to_owned()),
+            lint: None,
+        }]);
+    }
+    let draft = dialect::draft_of(&root).map_err(|fault| vec![fault])?;
+    let mut chart = dialect::walk(&root, draft, &options.annotations);
+    let mut faults = std::mem::take(&mut chart.faults);
+    faults.extend(meta_faults(&root, draft, &faults));
+    let graph = match references::resolve(&chart, &root) {
+        Ok(graph) => graph,
+        Err(found) => {
+            faults.extend(found);
+            return Err(faults);
+        }
+    };
+    let unrolling = options.unroll.is_some();
+    findings.extend(
+        advice::find(&chart, &graph)
+            .into_iter()
+            .filter(|finding| !(unrolling && finding.lint == Some(Lint::UnboundedRecursion))),
+    );
+    if !faults.is_empty() {
+        return Err(faults);
+    }
+    if let Some(levels) = options.unroll
+        && let Some(unrolled) = unroll::unroll(&chart, &graph, levels)?
+    {
+        let once = FormOptions {
+            unroll: None,
+            ..options.clone()
+        };
+        // Findings about single places were made on the text that has offsets.
+        let mut again = Vec::new();
+        let form = read(&unrolled, &once, &mut again).map_err(|faults| {
+            faults.into_iter().map(in_unrolled).collect::<Vec<_>>()
+        })?;
+        findings.retain(|finding| finding.lint != Some(Lint::LargestBody));
+        findings.extend(again.into_iter().filter(|finding| {
+            matches!(finding.lint, Some(Lint::LargestBody | Lint::UnboundedRecursion))
+        }));
+        return Ok(form);
+    }
+    findings.extend(advice::largest_body(&chart, &graph, options.max_body));
+    finish(text, &chart, &root, options)
 }
 
-/// Bytes computed at load in every coding, with strong entity tags (RFC 9110, 8.8.3).
-#[derive(Debug)]
-pub struct Representation {}
-
-/// One coding of a representation.
-#[derive(Debug)]
-pub struct Variant {
-    pub coding: Coding,
-    pub bytes: Bytes,
-    /// Quoted, strong, unique to these bytes: `"…"`, with the coding's suffix.
-    pub etag: String,
+/// Builds what enforces a form that has no fault in its text.
+fn finish(
+    text: &str,
+    chart: &dialect::Chart<'_>,
+    root: &Node,
+    options: &FormOptions,
+) -> Result<CompiledForm, Vec<FormFault>> {
+    let fault = |pointer: String, reason: String| {
+        vec![FormFault {
+            at: examples::place(root, &pointer),
+            pointer,
+            reason,
+            suggestion: None,
+            lint: None,
+        }]
+    };
+    let document = enforced::document(chart, Numbers::Exact);
+    let validator = enforced::build(&document)
+        .map_err(|(pointer, reason)| fault(pointer, format!("the validator refuses it: {reason}")))?;
+    let safe = match options.numbers {
+        Numbers::Exact => None,
+        Numbers::SafeIntegers => {
+            let document = enforced::document(chart, Numbers::SafeIntegers);
+            Some(enforced::build(&document).map_err(|(pointer, reason)| {
+                fault(pointer, format!("the validator refuses it: {reason}"))
+            })?)
+        }
+    };
+    let rounded = root.is_rounded();
+    let standard = enforced::standard(chart);
+    if !rounded && compare::admits_nothing(&standard) {
+        return Err(fault(String::new(), "the form admits nothing".to_owned()));
+    }
+    let form = CompiledForm {
+        published: source::compact(text),
+        warnings: Vec::new(),
+        validator,
+        safe,
+        standard,
+        rounded,
+    };
+    let mut faults = examples::in_form(chart, &document);
+    faults.extend(examples::of_route(&form, options));
+    if faults.is_empty() {
+        Ok(form)
+    } else {
+        Err(faults)
+    }
 }
 
-impl Representation {
-    /// Compresses at load; a variant that would not be smaller is left out.
-    pub fn new(bytes: Vec<u8>) -> Self {
-        let _ = bytes;
-        todo!()
+/// What the draft's own meta-schema says, where the walk has not said something already.
+fn meta_faults(root: &Node, draft: draft::Draft, known: &[FormFault]) -> Vec<FormFault> {
+    let document = root.to_serde();
+    let mut found: Vec<FormFault> = Vec::new();
+    for error in draft.meta_validator().iter_errors(&document) {
+        let pointer = error.instance_path().as_str().to_owned();
+        let covered = |other: &FormFault| {
+            other.pointer.starts_with(&pointer) || pointer.starts_with(&other.pointer)
+        };
+        if known.iter().any(covered) || found.iter().any(covered) {
+            continue;
+        }
+        found.push(FormFault {
+            at: examples::place(root, &pointer),
+            reason: format!("the meta-schema of {} refuses it: {error}", draft.name()),
+            pointer,
+            suggestion: None,
+            lint: None,
+        });
     }
-    /// Hex SHA-256 of the identity bytes, cut to 32 characters: `digest` and the core of every etag.
-    pub fn digest(&self) -> &str {
-        todo!()
-    }
-    /// Identity first.
-    pub fn variants(&self) -> &[Variant] {
-        todo!()
-    }
+    found
 }
 
-/// The arrival body: `{"p":…,"m":[…],"s":…,"digest":…}` (GPT draft, "Arrival", "Response").
-///
-/// `context` is `p`, `messages` the JSON text of `m`. `digest` is the SHA-256 of everything before it.
-pub fn arrival(context: &str, messages: &str, form: &CompiledForm) -> Representation {
-    let _ = (context, messages, form);
-    todo!()
+/// A fault of the unrolled text, whose offsets nobody can look up.
+fn in_unrolled(fault: FormFault) -> FormFault {
+    FormFault {
+        at: 0,
+        reason: format!("in the unrolled form: {}", fault.reason),
+        ..fault
+    }
 }

@@ -1,0 +1,222 @@
+//! The form as the validator takes it: the same places, so that references and pointers hold,
+//! without annotations, and with the keywords that must be exact under names of our own.
+
+use super::dialect::Chart;
+use super::draft::Draft;
+use super::exact::Exact;
+use super::keywords::{Role, Shape};
+use super::source::{Node, Tree};
+use super::{Mismatch, Numbers};
+use crate::json::{Decimal, Strict, Value};
+use jsonschema::{EmailOptions, PatternOptions, ValidationError, ValidationOptions, Validator};
+use serde_json::{Map, Value as Serde};
+
+/// Before the names of keywords that are ours. No form can have them: they are in no table.
+const PREFIX: &str = "exact:";
+
+/// What the validator decides by, for one reading of numbers.
+pub(crate) fn document(chart: &Chart<'_>, numbers: Numbers) -> Serde {
+    let mut document = schema(chart.places[0].node, chart.draft, numbers);
+    if let Serde::Object(members) = &mut document {
+        members.insert("$schema".to_owned(), chart.draft.uri().into());
+    }
+    document
+}
+
+fn schema(node: &Node, draft: Draft, numbers: Numbers) -> Serde {
+    if let Some(flag) = node.as_bool() {
+        return Serde::Bool(flag);
+    }
+    let mut out = Map::new();
+    for (name, value) in node.members() {
+        let Some(row) = draft.keyword(name) else {
+            continue; // declared by the route to carry no constraint
+        };
+        match row.role {
+            Role::Annotation => {}
+            Role::InPlace(_) | Role::Inward | Role::Definitions => {
+                out.insert(name.clone(), schemas(value, row.shape, draft, numbers));
+            }
+            Role::Reference | Role::Identifier => {
+                out.insert(name.clone(), value.to_serde());
+            }
+            Role::Assertion => {
+                let (name, value) = assertion(name, value, node, draft, numbers);
+                if let Some(value) = value {
+                    out.insert(name, value);
+                }
+            }
+        }
+    }
+    Serde::Object(out)
+}
+
+/// The schemas in a keyword's value: alone, in an array, or by name.
+fn schemas(value: &Node, shape: Shape, draft: Draft, numbers: Numbers) -> Serde {
+    let by_name = matches!(
+        shape,
+        Shape::SchemasByName | Shape::SchemasByPattern | Shape::Dependencies
+    );
+    let one = |value: &Node| {
+        if value.is_schema() {
+            schema(value, draft, numbers)
+        } else {
+            value.to_serde()
+        }
+    };
+    match &value.tree {
+        Tree::Object(members) if by_name => Serde::Object(
+            members
+                .iter()
+                .map(|(name, value)| (name.clone(), one(value)))
+                .collect(),
+        ),
+        Tree::Array(elements) => elements.iter().map(one).collect(),
+        Tree::Object(_) | Tree::Boolean(_) | Tree::Null | Tree::Number(_) | Tree::Text(_) => {
+            one(value)
+        }
+    }
+}
+
+/// The form in standard keywords, for machinery that knows no others.
+pub(crate) fn standard(chart: &Chart<'_>) -> Serde {
+    let mut document = chart.places[0].node.to_serde();
+    if let Serde::Object(members) = &mut document {
+        members.insert("$schema".to_owned(), chart.draft.uri().into());
+    }
+    document
+}
+
+/// An assertion under its own name, or under ours where `f64` would decide it.
+fn assertion(
+    name: &str,
+    value: &Node,
+    beside: &Node,
+    draft: Draft,
+    numbers: Numbers,
+) -> (String, Option<Serde>) {
+    let ours = |value: Serde| (format!("{PREFIX}{name}"), Some(value));
+    match name {
+        "minimum" | "maximum" | "multipleOf" => {
+            let text = value.printed();
+            let exclusive = match name {
+                "minimum" => "exclusiveMinimum",
+                "maximum" => "exclusiveMaximum",
+                _ => "",
+            };
+            let open = draft == Draft::Four
+                && beside.get(exclusive).and_then(Node::as_bool) == Some(true);
+            ours(Serde::Array(vec![text.into(), open.into()]))
+        }
+        // In draft 04 a flag, which went into its bound.
+        "exclusiveMinimum" | "exclusiveMaximum" if draft == Draft::Four => (String::new(), None),
+        "exclusiveMinimum" | "exclusiveMaximum" => {
+            ours(Serde::Array(vec![value.printed().into(), true.into()]))
+        }
+        "const" if value.has_number() => ours(format!("[{}]", value.printed()).into()),
+        "enum" if value.has_number() => ours(value.printed().into()),
+        "type" if numbers == Numbers::SafeIntegers => ours(value.to_serde()),
+        _ => match value.as_count() {
+            // Counts as integers, however they were written.
+            Some(count) => (name.to_owned(), Some(count.into())),
+            None => (name.to_owned(), Some(value.to_serde())),
+        },
+    }
+}
+
+/// The options every validator is built with.
+fn options<'i>() -> ValidationOptions<'i, std::sync::Arc<dyn jsonschema::Retrieve>, Strict> {
+    ValidationOptions::<'i, _, Strict>::default()
+        .offline()
+        .should_validate_formats(true)
+        .should_ignore_unknown_formats(false)
+        .with_pattern_options(PatternOptions::regex())
+        .with_email_options(
+            EmailOptions::default()
+                .with_required_tld()
+                .without_display_text()
+                .without_domain_literal(),
+        )
+        .with_keyword("exact:minimum", |_, value, _| bound(value, |limit, open| {
+            Exact::Minimum { limit, open }
+        }))
+        .with_keyword("exact:exclusiveMinimum", |_, value, _| bound(value, |limit, open| {
+            Exact::Minimum { limit, open }
+        }))
+        .with_keyword("exact:maximum", |_, value, _| bound(value, |limit, open| {
+            Exact::Maximum { limit, open }
+        }))
+        .with_keyword("exact:exclusiveMaximum", |_, value, _| bound(value, |limit, open| {
+            Exact::Maximum { limit, open }
+        }))
+        .with_keyword("exact:multipleOf", |_, value, _| {
+            bound(value, |divisor, _| Exact::MultipleOf(divisor))
+        })
+        .with_keyword("exact:const", |_, value, _| values(value))
+        .with_keyword("exact:enum", |_, value, _| values(value))
+        .with_keyword("exact:type", |_, value, _| types(value))
+}
+
+type Made<'a> = Result<Box<dyn for<'i> jsonschema::Keyword<'i, Strict>>, ValidationError<'a>>;
+
+/// A number as text and a flag, as [`assertion`] wrote them.
+fn bound<'a>(value: &'a Serde, make: impl Fn(Decimal, bool) -> Exact) -> Made<'a> {
+    let limit = value.get(0).and_then(Serde::as_str).and_then(Decimal::read);
+    let open = value.get(1).and_then(Serde::as_bool).unwrap_or_default();
+    match limit {
+        Some(limit) => Ok(Box::new(make(limit, open))),
+        None => Err(ValidationError::custom("not a number that is kept exactly")),
+    }
+}
+
+fn values<'a>(value: &'a Serde) -> Made<'a> {
+    match value.as_str().map(Node::parse) {
+        Some(Ok(node)) => Ok(Box::new(Exact::OneOf(node.elements().to_vec()))),
+        _ => Err(ValidationError::custom("not an array of values")),
+    }
+}
+
+fn types<'a>(value: &'a Serde) -> Made<'a> {
+    let names = match value {
+        Serde::String(name) => vec![name.clone()],
+        Serde::Array(names) => names
+            .iter()
+            .filter_map(Serde::as_str)
+            .map(ToOwned::to_owned)
+            .collect(),
+        _ => Vec::new(),
+    };
+    Ok(Box::new(Exact::SafeType(names)))
+}
+
+/// Builds the validator, or says where and why it cannot be.
+pub(crate) fn build(document: &Serde) -> Result<Validator<Strict>, (String, String)> {
+    options().build(document).map_err(|error| {
+        let pointer = error.instance_path().as_str().replace(PREFIX, "");
+        (pointer, error.masked().to_string())
+    })
+}
+
+/// Validators of every schema of the form, by pointer, for its examples.
+pub(crate) fn build_all(document: &Serde) -> Option<jsonschema::ValidatorMap<Strict>> {
+    options().build_map(document).ok()
+}
+
+/// Whether the engine takes a pattern.
+pub(crate) fn compiles(pattern: &str) -> bool {
+    let mut schema = Map::new();
+    schema.insert("pattern".to_owned(), pattern.into());
+    options().build(&Serde::Object(schema)).is_ok()
+}
+
+/// Why a value is not admitted.
+pub(crate) fn mismatch(validator: &Validator<Strict>, value: Value<'_>) -> Option<Mismatch> {
+    let error = validator.validate(value).err()?;
+    let schema_pointer = error.schema_path().as_str().replace(PREFIX, "");
+    let keyword = error.kind().keyword();
+    Some(Mismatch {
+        keyword: keyword.strip_prefix(PREFIX).unwrap_or(keyword).to_owned(),
+        schema_pointer,
+        instance_pointer: error.instance_path().as_str().to_owned(),
+    })
+}

@@ -1,0 +1,106 @@
+//! Examples: what a form and its route say of it must be true.
+
+use super::dialect::Chart;
+use super::enforced;
+use super::source::{Node, below};
+use super::{CompiledForm, FormFault, FormOptions};
+use crate::json::Document;
+use serde_json::Value as Serde;
+
+/// Holds every `examples` of the form against the schema it stands in.
+pub(crate) fn in_form(chart: &Chart<'_>, document: &Serde) -> Vec<FormFault> {
+    let mut faults = Vec::new();
+    let given = |node: &Node| {
+        node.get("examples")
+            .is_some_and(|examples| !examples.elements().is_empty())
+    };
+    if !chart.places.iter().any(|place| given(place.node)) {
+        return faults;
+    }
+    let Some(validators) = enforced::build_all(document) else {
+        return faults;
+    };
+    for place in chart.places.iter().filter(|place| given(place.node)) {
+        let Some(validator) = validators.get(&format!("#{}", place.pointer)) else {
+            continue;
+        };
+        let examples = place.node.get("examples").map(Node::elements).unwrap_or_default();
+        for (index, example) in examples.iter().enumerate() {
+            let text = example.printed();
+            let mut body = Document::new();
+            let fits = body
+                .parse(text.as_bytes())
+                .is_ok_and(|value| validator.is_valid(value));
+            if !fits {
+                faults.push(FormFault {
+                    pointer: below(&below(&place.pointer, "examples"), &index.to_string()),
+                    at: example.at,
+                    reason: "the example does not fit the schema it stands in".to_owned(),
+                    suggestion: None,
+                    lint: None,
+                });
+            }
+        }
+    }
+    faults
+}
+
+/// Holds the bodies the route names against the form.
+pub(crate) fn of_route(form: &CompiledForm, options: &FormOptions) -> Vec<FormFault> {
+    let mut faults = Vec::new();
+    let mut report = |reason: String| {
+        faults.push(FormFault {
+            pointer: String::new(),
+            at: 0,
+            reason,
+            suggestion: None,
+            lint: None,
+        });
+    };
+    let mut body = Document::new();
+    for (index, text) in options.accepted.iter().enumerate() {
+        let index = index + 1;
+        match body.parse(text.as_bytes()) {
+            Err(fault) => report(format!(
+                "accepted example {index} is not strict JSON: {:?} at byte {}",
+                fault.kind, fault.at
+            )),
+            Ok(value) => {
+                if let Some(mismatch) = form.mismatch(value) {
+                    report(format!(
+                        "accepted example {index} is refused by {} (at `{}` in the example)",
+                        mismatch.schema_pointer, mismatch.instance_pointer
+                    ));
+                } else if !form.numbers_safe(value) {
+                    report(format!("accepted example {index} has a number that is not safe"));
+                }
+            }
+        }
+    }
+    for (index, text) in options.refused.iter().enumerate() {
+        let admitted = body
+            .parse(text.as_bytes())
+            .is_ok_and(|value| form.admits(value) && form.numbers_safe(value));
+        if admitted {
+            report(format!("refused example {} is admitted", index + 1));
+        }
+    }
+    faults
+}
+
+/// The offset of the place a pointer names, or of the last place on the way to it.
+pub(crate) fn place(root: &Node, pointer: &str) -> usize {
+    let mut node = root;
+    for token in pointer.split('/').skip(1) {
+        let token = token.replace("~1", "/").replace("~0", "~");
+        let next = node.get(&token).or_else(|| {
+            let index: usize = token.parse().ok()?;
+            node.elements().get(index)
+        });
+        match next {
+            Some(next) => node = next,
+            None => break,
+        }
+    }
+    node.at
+}

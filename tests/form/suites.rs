@@ -1,0 +1,56 @@
+//! The five JSON Schema suites, when the folder is there: no wrong decision, and no refusal
+//! without a reason.
+
+use super::{decides, json, lenient};
+use formgate::form::{CompiledForm, FormFault};
+use std::path::PathBuf;
+
+/// Why a form that the suite would load is refused.
+fn exception(id: &str, faults: &[FormFault], instances: &[serde_json::Value]) -> Option<&'static str> {
+    let _ = id;
+    let nothing = faults.iter().any(|fault| fault.reason == "the form admits nothing");
+    if nothing && instances.iter().all(|instance| instance["v"] == false) {
+        return Some("it admits nothing, and no instance of the suite fits");
+    }
+    None
+}
+
+#[test]
+fn no_wrong_decision_in_five_drafts() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/suites");
+    if !folder.is_dir() {
+        println!("skipped: {} is not there", folder.display());
+        return;
+    }
+    let mut wrong = Vec::new();
+    for draft in ["draft4", "draft6", "draft7", "draft2019-09", "draft2020-12"] {
+        let suite = json(&folder.join(format!("json-schema.{draft}.json")));
+        let (mut loaded, mut decided, mut refused, mut excepted) = (0, 0, 0, 0);
+        for case in suite["forms"].as_array().unwrap() {
+            let id = case["id"].as_str().unwrap();
+            let empty = Vec::new();
+            let instances = case["tests"].as_array().unwrap_or(&empty);
+            let text = case["form"].as_str().unwrap();
+            match (CompiledForm::compile(text, &lenient()), case["load"].as_str().unwrap()) {
+                (Ok(_), "refuse") => wrong.push(format!("{id}: loads, {}\n    {text}", case["why"])),
+                (Ok(form), _) => {
+                    loaded += 1;
+                    for instance in instances {
+                        let body = instance["i"].as_str().unwrap();
+                        decided += 1;
+                        if Some(decides(&form, body.as_bytes())) != instance["v"].as_bool() {
+                            wrong.push(format!("{id}: {} decided wrong\n    {body}\n    {text}", instance["d"]));
+                        }
+                    }
+                }
+                (Err(_), "refuse" | "either") => refused += 1,
+                (Err(faults), _) => match exception(id, &faults, instances) {
+                    Some(_) => excepted += 1,
+                    None => wrong.push(format!("{id}: refused, {faults:#?}\n    {text}")),
+                },
+            }
+        }
+        println!("{draft}: {loaded} forms load and decide {decided} instances, {refused} are refused as they should be, {excepted} by exception");
+    }
+    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
+}
