@@ -1,0 +1,150 @@
+//! `check` and `explain`, as the shell sees them.
+
+use super::root;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+struct Run {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+fn run(words: &[&str], input: &str) -> Run {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_formgate"))
+        .args(words)
+        .current_dir(root(""))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A verb that does not read its input may be gone already.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    Run {
+        code: output.status.code().unwrap(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+#[test]
+fn check_of_the_example() {
+    for words in [&["check"][..], &["check", "config/gateway.yaml"], &["check", "--deny-warnings"]] {
+        let Run { code, out, err } = run(words, "");
+        assert_eq!((code, err.as_str()), (0, ""));
+        assert!(out.starts_with("config/gateway.yaml: 9 routes, 0 warnings, digest "), "{out}");
+        assert_eq!(out.lines().count(), 1);
+    }
+}
+
+#[test]
+fn check_prints_like_a_compiler() {
+    let file = "tests/cases/config/refused/ten.yaml";
+    let Run { code, out, err } = run(&["check", file], "");
+    assert_eq!((code, out.as_str()), (78, ""));
+    let typo = format!(
+        "{file}:10:5: error: unknown key `adress`\n    at /routes/0/adress\n    help: did you mean `address`?\n"
+    );
+    assert!(err.contains(&typo), "{err}");
+    assert!(err.ends_with("refused: 12 faults\n"), "{err}");
+    assert!(!err.contains('\x1b'), "colours without a terminal");
+}
+
+#[test]
+fn check_with_warnings() {
+    let file = "tests/cases/config/warned/warnings.yaml";
+    let Run { code, out, err } = run(&["check", file], "");
+    assert_eq!(code, 0);
+    assert!(out.contains(": 1 route, 2 warnings, digest "), "{out}");
+    assert!(err.contains(&format!("{file}:5:3: warning: no route goes to upstream `erp` [unused-upstream]\n")), "{err}");
+    let Run { code, out, err } = run(&["check", "--deny-warnings", file], "");
+    assert_eq!((code, out.as_str()), (78, ""));
+    assert!(err.contains(": error: "), "{err}");
+    assert!(err.ends_with("refused: 2 warnings, and warnings are denied\n"), "{err}");
+}
+
+#[test]
+fn check_in_json() {
+    let Run { code, out, .. } = run(&["check", "--json"], "");
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &document["ok"], document["routes"].as_array().unwrap().len()), (0, &true.into(), 9));
+    assert_eq!(document["routes"][0]["name"], "start_meeting");
+    let Run { code, out, err } = run(&["check", "--json", "tests/cases/config/refused/ten.yaml"], "");
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, err.as_str(), &document["ok"]), (78, "", &false.into()));
+    assert_eq!(document["faults"][0]["line"], 2);
+    assert_eq!(document["faults"][0]["pointer"], "/listen/1");
+}
+
+#[test]
+fn check_prints_the_schema() {
+    let Run { code, out, .. } = run(&["check", "--schema"], "");
+    assert_eq!((code, out.trim_end()), (0, formgate::config::schema().as_str()));
+}
+
+#[test]
+fn usage() {
+    for words in [&[][..], &["serv"], &["check", "--colour"], &["check", "a", "b"], &["explain"], &["explain", "a"], &["explain", "/a", "b", "c", "d"], &["explain", "/nowhere"], &["explain", "/api/v2/cache/purge", "no/such/file"], &["check", "--schema", "--json"]] {
+        let Run { code, out, err } = run(words, "");
+        assert_eq!((code, out.as_str()), (64, ""), "{words:?}");
+        assert!(!err.is_empty());
+    }
+    for words in [&["--help"][..], &["check", "--help"], &["explain", "--help"], &["serve", "--help"], &["demo", "--help"]] {
+        let Run { code, out, .. } = run(words, "");
+        assert_eq!(code, 0);
+        assert!(words == ["--help"] || out.contains("Examples:"), "{out}");
+    }
+    let Run { code, out, .. } = run(&["--version"], "");
+    assert_eq!((code, out.as_str()), (0, concat!("formgate ", env!("CARGO_PKG_VERSION"), "\n")));
+}
+
+#[test]
+fn a_missing_config_is_refused() {
+    for words in [&["check", "nowhere.yaml"][..], &["explain", "nowhere.yaml", "/a"]] {
+        let Run { code, err, .. } = run(words, "");
+        assert_eq!(code, 78);
+        assert!(err.starts_with("nowhere.yaml: error: cannot read nowhere.yaml"), "{err}");
+    }
+}
+
+#[test]
+fn explain_accepts() {
+    let Run { code, out, .. } = run(&["explain", "/api/v2/meetings/start"], r#"{"title":"Q3","displayName":"Ada"}"#);
+    assert_eq!(code, 0);
+    assert_eq!(out, "accepted: start_meeting would send these 34 bytes as POST /meetings to `legacy`\n");
+    // The same through every order of words.
+    let body = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(body.path(), "{}").unwrap();
+    let body = body.path().to_str().unwrap();
+    let config = root("config/gateway.yaml");
+    let config = config.to_str().unwrap();
+    let purge = "/api/v2/cache/purge";
+    for words in [&[purge, body][..], &[config, purge, body], &["--config", config, purge, body], &[config, purge, "-"]] {
+        let Run { code, out, .. } = run(&[&["explain"], words].concat(), "{}");
+        assert_eq!(code, 0, "{words:?}");
+        assert!(out.starts_with("accepted: purge_cache would send these 2 bytes"), "{out}");
+    }
+}
+
+#[test]
+fn explain_refuses_and_prints_no_value() {
+    let meeting = "/api/v2/meetings/start";
+    let Run { code, out, .. } = run(&["explain", meeting], "{\n  \"title\": \"secret-value\",\n  \"title\": \"b\"}");
+    assert_eq!((code, out.as_str()), (1, "refused: a member name twice in one object\n    body      line 3, column 3\n"));
+    let Run { code, out, .. } = run(&["explain", meeting], "{\"title\":\"\",\n \"displayName\":\"secret-value\"}");
+    assert_eq!(code, 1);
+    assert_eq!(
+        out,
+        "refused: the form of start_meeting does not admit this value\n    keyword   minLength\n    \
+         schema    /properties/title/minLength\n    instance  /title, line 1, column 10\n"
+    );
+    let Run { code, out, .. } = run(&["explain", meeting], r#"["secret-value"]"#);
+    assert_eq!(code, 1);
+    assert!(out.contains("keyword   type\n") && out.contains("instance  (root), line 1, column 1\n"), "{out}");
+    let Run { code, out, .. } = run(&["explain", meeting], &" ".repeat((64 << 10) + 1));
+    assert_eq!((code, out.as_str()), (1, "refused: larger than max_body, 64KiB\n"));
+    let Run { code, out, .. } = run(&["explain", meeting], "");
+    assert_eq!((code, out.as_str()), (1, "refused: no value\n    body      line 1, column 1\n"));
+}
