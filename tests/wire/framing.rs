@@ -61,8 +61,6 @@ fn ambiguous_or_malformed_framing_is_400_and_close() {
         ("obs-fold", with_length(&format!("X-A: 1\r\n folded\r\nContent-Length: {length}\r\n"))),
         ("a field without a colon", with_length(&format!("nonsense\r\nContent-Length: {length}\r\n"))),
         ("an empty name", with_length(&format!(": x\r\nContent-Length: {length}\r\n"))),
-        ("Upgrade", with_length(&format!("Connection: Upgrade\r\nUpgrade: websocket\r\nContent-Length: {length}\r\n"))),
-        ("Upgrade h2c", with_length(&format!("Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nContent-Length: {length}\r\n"))),
     ];
     for (what, bytes) in broken {
         refused(&gate, what, bytes.as_bytes(), &[400]);
@@ -72,6 +70,19 @@ fn ambiguous_or_malformed_framing_is_400_and_close() {
     refused(&gate, "HTTP/3.0", format!("GET {MEETING} HTTP/3.0\r\nHost: a\r\n\r\n").as_bytes(), &[400, 505]);
     refused(&gate, "no HTTP at all", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", &[400]);
     refused(&gate, "no version", format!("GET {MEETING}\r\n\r\n").as_bytes(), &[400]);
+    backend.untouched();
+}
+
+/// DESIGN 4: an Upgrade is 400 and close; no tunnel is opened, no second protocol spoken.
+#[test]
+fn an_upgrade_is_refused() {
+    let backend = Backend::agreeing();
+    let gate = Setup::meeting(&backend).start();
+    let length = MEETING_BODY.len();
+    for fields in ["Connection: Upgrade\r\nUpgrade: websocket", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "Upgrade: TLS/1.0"] {
+        let bytes = format!("{}{MEETING_BODY}", head(&format!("{fields}\r\nContent-Length: {length}\r\n")));
+        refused(&gate, fields, bytes.as_bytes(), &[400]);
+    }
     backend.untouched();
 }
 

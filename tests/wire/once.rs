@@ -17,6 +17,11 @@ fn unknown(gate: &Gate) {
     eventually("the outcome is counted as unknown", || gate.metrics().sum("formgate_requests_total", &labels) >= 1.0);
 }
 
+/// Workers keep upstream connections each for itself; with one worker the next act gets the kept one.
+fn one_worker(backend: &Backend) -> Gate {
+    Setup::meeting(backend).with("threads", 1).start()
+}
+
 /// The one that costs money: a kept connection dies after it has taken the whole act.
 #[test]
 fn a_kept_connection_that_dies_after_the_act_saw_it_once() {
@@ -28,7 +33,7 @@ fn a_kept_connection_that_dies_after_the_act_saw_it_once() {
             }
             after
         });
-        let gate = Setup::meeting(&backend).start();
+        let gate = one_worker(&backend);
         assert_eq!(gate.post(MEETING, MEETING_BODY).status, 200);
         unknown(&gate);
         let seen = backend.seen();
@@ -109,7 +114,7 @@ fn a_malformed_answer_is_never_shown_and_its_connection_never_kept() {
             std::thread::sleep(Duration::from_millis(100));
             After::Close
         });
-        let gate = Setup::meeting(&backend).start();
+        let gate = one_worker(&backend);
         for _ in 0..2 {
             let response = gate.post(MEETING, MEETING_BODY);
             let fine = response.status == 504 || response.status == 502 || (response.status == 200 && response.body == b"{}");
@@ -129,7 +134,7 @@ fn a_second_answer_is_never_given_to_the_next_act() {
         let _ = stream.write_all(&[own.as_slice(), &json(r#"{"stolen":true}"#)].concat());
         After::Keep
     });
-    let gate = Setup::meeting(&backend).start();
+    let gate = one_worker(&backend);
     for _ in 0..4 {
         let response = gate.post(MEETING, MEETING_BODY);
         assert_eq!(response.status, 200);
@@ -148,7 +153,7 @@ fn an_answer_out_of_turn_is_never_given_to_the_next_act() {
         let _ = stream.write_all(&json(r#"{"stolen":true}"#));
         After::Keep
     });
-    let gate = Setup::meeting(&backend).start();
+    let gate = one_worker(&backend);
     for _ in 0..3 {
         let response = gate.post(MEETING, MEETING_BODY);
         assert!(response.status != 200 || !response.text().contains("stolen"), "{}", response.text());
@@ -259,7 +264,7 @@ fn a_client_that_leaves_does_not_undo_the_act() {
         std::thread::sleep(Duration::from_millis(150));
         if stream.write_all(&json("{}")).is_ok() { After::Keep } else { After::Close }
     });
-    let gate = Setup::meeting(&backend).start();
+    let gate = one_worker(&backend);
     let mut half = gate.client();
     half.send(&crate::support::Request::post(MEETING, MEETING_BODY).bytes());
     half.finish();

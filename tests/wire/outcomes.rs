@@ -2,8 +2,7 @@
 //! and DESIGN 4 (G-29, G-32, B-1; P7).
 
 use crate::support::backend::{answer, json};
-use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, Response, Setup};
-use std::io::Write;
+use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Response, Setup};
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -21,11 +20,7 @@ fn act_on(answer: impl Into<Vec<u8>>) -> Response {
 }
 
 fn start(answer: Vec<u8>) -> (Backend, Gate) {
-    // A reason to close stands in the answer itself; a length that is wrong must not hang the test.
-    let backend = Backend::scripted(move |_, stream| {
-        let _ = stream.write_all(&answer);
-        After::Close
-    });
+    let backend = Backend::answering(answer);
     let gate = Setup::meeting(&backend).start();
     (backend, gate)
 }

@@ -44,7 +44,10 @@ fn exactly_one_line_and_one_count_for_each_request() {
         assert_eq!(line["reason"], json!(reason), "{what}");
         assert_eq!(line["status"], *status, "{what}");
         assert_eq!(line["client"], "127.0.0.1", "{what}");
-        assert_eq!(line["request"].as_str(), response.field("x-request-id"), "{what}");
+        // An arrival is the same bytes for everyone (P8): only acts are told their number.
+        let told = response.field("x-request-id");
+        assert!(told.is_none_or(|told| line["request"] == told), "{what}");
+        assert!(told.is_some() || *outcome == "malformed" || line["method"] != "POST", "{what}: not told its number");
         assert!(ids.insert(line["request"].to_string()), "an id twice: {what}");
         assert_eq!(line["bytes_out"], response.body.len(), "{what}");
         assert!(line["time"].is_string() && line["took_us"].is_u64() && line["trace"].is_string(), "{what}");
@@ -197,6 +200,6 @@ fn admin_pages_are_on_the_admin_listener_only() {
         assert_eq!(gate.post(page, MEETING_BODY).status, 404, "{page}");
     }
     assert_eq!(gate.ask_admin("GET", MEETING).status, 404);
-    assert_eq!(gate.ask_admin("GET", "/-/reload").status, 405);
+    assert!(matches!(gate.ask_admin("GET", "/-/reload").status, 404 | 405), "a GET reloads nothing");
     backend.untouched();
 }

@@ -89,11 +89,12 @@ fn tiny_chunks_are_joined() {
 fn a_length_over_the_limit_is_refused_before_the_body() {
     let backend = Backend::agreeing();
     let gate = digits(&backend);
-    for length in ["70001", "4294967296", "9223372036854775807", "18446744073709551615"] {
+    // Beyond 18 digits a length is no number that everybody reads alike: malformed.
+    for (length, status) in [("70001", 204), ("4294967296", 204), ("999999999999999999", 204), ("18446744073709551615", 400)] {
         let mut client = gate.client();
         let head = Request::post("/small", "").raw().field("Content-Length", length).head();
         client.send(&head);
-        assert_eq!(client.receive("POST").status, 204, "{length}");
+        assert_eq!(client.receive("POST").status, status, "{length}");
     }
     backend.untouched();
 }
