@@ -131,12 +131,8 @@ fn options<'i>() -> ValidationOptions<'i, std::sync::Arc<dyn jsonschema::Retriev
         .should_validate_formats(true)
         .should_ignore_unknown_formats(false)
         .with_pattern_options(PatternOptions::regex())
-        .with_email_options(
-            EmailOptions::default()
-                .with_required_tld()
-                .without_display_text()
-                .without_domain_literal(),
-        )
+        // A mailbox as RFC 5321 writes it, and not `Ada <ada@example.com>`.
+        .with_email_options(EmailOptions::default().without_display_text())
         .with_keyword("exact:minimum", |_, value, _| bound(value, |limit, open| {
             Exact::Minimum { limit, open }
         }))

@@ -42,8 +42,8 @@ fn every_case_has_its_verdict() {
                 assert!(denied.iter().all(|fault| fault.lint == about), "{name}: {denied:#?}");
             }
             ("load", Ok(form)) => {
-                // Each is refused its body, but for the cents, which are exact.
-                assert_eq!(decides(&form, body), name == "r39_multipleOf_cent", "{name}");
+                let fits = ["r33_draft4_dialect", "r39_multipleOf_cent"].contains(&name.as_str());
+                assert_eq!(decides(&form, body), fits, "{name}");
             }
             (expected, found) => panic!("{name}: expected {expected}, found {found:#?}"),
         }
