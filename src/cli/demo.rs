@@ -1,4 +1,103 @@
-//! In progress.
+//! `demo`: a small legacy backend and a gateway in front of it, on this machine, with lines to try.
 
-/// In progress.
-pub fn run() -> std::process::ExitCode { std::process::ExitCode::from(super::INTERNAL) }
+mod backend;
+
+use super::serve::{serve, start_log};
+use super::show::{refuse, to_stderr};
+use super::{CONFIG, DEFAULT_CONFIG, INTERNAL};
+use crate::config;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Where `config/gateway.yaml` expects its backend.
+const BACKEND: &str = "127.0.0.1:18081";
+
+/// The shipped example, for a binary that has been carried away from its source.
+const SHIPPED: [(&str, &str); 10] = [
+    ("gateway.yaml", include_str!("../../config/gateway.yaml")),
+    ("secrets/legacy-token", include_str!("../../config/secrets/legacy-token")),
+    ("forms/cache-purge.json", include_str!("../../config/forms/cache-purge.json")),
+    ("forms/home-command.json", include_str!("../../config/forms/home-command.json")),
+    ("forms/issue-create.json", include_str!("../../config/forms/issue-create.json")),
+    ("forms/meetings-start.json", include_str!("../../config/forms/meetings-start.json")),
+    ("forms/payment-refund.json", include_str!("../../config/forms/payment-refund.json")),
+    ("forms/registrations-request.json", include_str!("../../config/forms/registrations-request.json")),
+    ("forms/review-request.json", include_str!("../../config/forms/review-request.json")),
+    ("forms/text-tree.json", include_str!("../../config/forms/text-tree.json")),
+];
+
+/// Runs until a signal says stop.
+pub fn run() -> ExitCode {
+    let path = match config_path() {
+        Ok(path) => path,
+        Err(error) => return failed(&format!("the example configuration cannot be written: {error}")),
+    };
+    let loaded = match config::load(&path) {
+        Ok(loaded) => loaded,
+        Err(refused) => {
+            refuse(&refused.faults);
+            return ExitCode::from(CONFIG);
+        }
+    };
+    start_log();
+    if let Err(error) = backend::start(BACKEND) {
+        return failed(&format!("the demo's backend cannot listen on {BACKEND}: {error}"));
+    }
+    let shown = path.clone();
+    serve(&path, loaded, move |addresses, admin| announce(&shown, addresses, admin.as_deref()))
+}
+
+fn failed(reason: &str) -> ExitCode {
+    to_stderr(&format!("error: {reason}\n"));
+    ExitCode::from(INTERNAL)
+}
+
+/// The example in this folder, or a copy of it for this run.
+fn config_path() -> std::io::Result<PathBuf> {
+    let here = PathBuf::from(DEFAULT_CONFIG);
+    if here.exists() {
+        return Ok(here);
+    }
+    let folder = std::env::temp_dir().join(format!("formgate-demo-{}", std::process::id()));
+    for (name, text) in SHIPPED {
+        let file = folder.join(name);
+        if let Some(parent) = file.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        std::fs::write(file, text)?;
+    }
+    Ok(folder.join("gateway.yaml"))
+}
+
+fn announce(config: &Path, addresses: &[SocketAddr], admin: Option<&str>) {
+    let gate = addresses.first().map_or(String::new(), |address| format!("http://{address}"));
+    let address = format!("{gate}/api/v2/meetings/start");
+    let form = config.with_file_name("forms").join("meetings-start.json");
+    let form = form.display();
+    let metrics = admin.map_or(String::new(), |admin| {
+        format!("\n6. Read why things were refused; the outside never does:\n   curl -s {admin}/metrics | grep refusals_total | grep -v ' 0$'\n")
+    });
+    to_stderr(&format!(
+        r#"
+formgate on {gate}, in front of a legacy backend on http://{BACKEND}. Ctrl-C stops both.
+The backend says what reaches it ("backend:"); the JSON lines are formgate's access log.
+
+1. Fetch a form: p is context, m messages, s the JSON Schema of the one action.
+   curl -s {address}
+
+2. Post a value that fits. It reaches the backend byte for byte; its 201 comes back as 200.
+   curl -si {address} -H 'content-type: application/json' -d '{{"title":"Q3","displayName":"Ada"}}'
+
+3. Post one that does not. The answer is 204, always the same, and the backend sees nothing.
+   curl -si {address} -H 'content-type: application/json' -d '{{"title":"Q3","admin":true}}'
+
+4. A backend that answers 204 has acted: the client gets 200 and {{}}.
+   curl -si {gate}/api/v2/home/command -d '{{"command":"dim","device":"hall.light","level":40}}'
+
+5. Edit {form} (try "maxLength": 2 for title), save, and repeat 1 and 2.
+   What is served and what is enforced change together. Break the file: nothing changes but a metric.
+{metrics}
+"#
+    ));
+}
