@@ -12,7 +12,8 @@ static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
 // One test: another thread's allocations would be counted too.
 #[test]
 fn parsing_again_allocates_nothing() {
-    let members: Vec<_> = (0..100).map(|number| format!("\"n\\u0061me {number}\":[{number}.5e1,{{}},\"\\n\"]")).collect();
+    let members: Vec<_> =
+        (0..100).map(|number| format!("\"n\\u0061me {number}\":[{number}.5e1,{{}},\"\\n\"]")).collect();
     let large = format!("{{{}}}", members.join(",\n  "));
     let nested = format!("{}{}", "[{\"a\":".repeat(60) + "1", "}]".repeat(60));
     let small = r#"{"id":"x","n":[1,2.5,1e3,-7,123456789012345678901234567890],"ok":true}"#;

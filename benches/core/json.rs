@@ -110,7 +110,9 @@ pub(crate) fn measure(criterion: &mut Criterion) {
         let body = body(size);
         parsing.throughput(Throughput::Bytes(body.len() as u64));
         parsing.bench_function(BenchmarkId::new("formgate", name), |b| b.iter(|| judges.parse(&body)));
-        parsing.bench_function(BenchmarkId::new("serde", name), |b| b.iter(|| parse_with_serde(black_box(&body))));
+        parsing.bench_function(BenchmarkId::new("serde", name), |b| {
+            b.iter(|| parse_with_serde(black_box(&body)));
+        });
     }
     parsing.finish();
     let mut judging = criterion.benchmark_group("parse_validate");
@@ -118,7 +120,8 @@ pub(crate) fn measure(criterion: &mut Criterion) {
         let body = body(size);
         judging.throughput(Throughput::Bytes(body.len() as u64));
         judging.bench_function(BenchmarkId::new("formgate", name), |b| b.iter(|| judges.judge(&body)));
-        judging.bench_function(BenchmarkId::new("serde", name), |b| b.iter(|| judges.judge_with_serde(&body)));
+        judging
+            .bench_function(BenchmarkId::new("serde", name), |b| b.iter(|| judges.judge_with_serde(&body)));
     }
     judging.finish();
 }

@@ -4,6 +4,9 @@ use std::cmp::Ordering;
 
 use super::{MAX_DIGITS, MAX_EXPONENT};
 
+/// As many bytes as always are a magnitude of 64 bits.
+const SHORT: usize = 19;
+
 /// An exact decimal, within the limits of a document: ±coefficient × 10^exponent.
 ///
 /// It has one form for each value (no trailing zeros in the coefficient, one zero), so equality and
@@ -28,6 +31,31 @@ impl Decimal {
             Some(rest) => (true, rest),
             None => (false, text),
         };
+        Self::read_short(negative, text).or_else(|| Self::read_long(negative, text))
+    }
+
+    /// Reads what nearly all numbers are: a few digits and no exponent.
+    #[inline]
+    fn read_short(negative: bool, text: &str) -> Option<Self> {
+        if text.len() > SHORT {
+            return None;
+        }
+        let (mut magnitude, mut places, mut in_fraction) = (0, 0, false);
+        for byte in text.bytes() {
+            match byte {
+                b'0'..=b'9' => {
+                    magnitude = magnitude * 10 + u64::from(byte - b'0');
+                    places += i32::from(in_fraction);
+                }
+                b'.' => in_fraction = true,
+                _ => return None,
+            }
+        }
+        Some(Self::small(negative, magnitude, -places))
+    }
+
+    #[cold]
+    fn read_long(negative: bool, text: &str) -> Option<Self> {
         let (mantissa, exponent) = match text.split_once(['e', 'E']) {
             Some((mantissa, exponent)) => (mantissa, written_exponent(exponent)?),
             None => (text, 0),
@@ -49,12 +77,11 @@ impl Decimal {
         value.is_within_double().then_some(value)
     }
 
-    /// An integer.
-    pub(super) fn small(negative: bool, mut magnitude: u64) -> Self {
+    /// ±`magnitude` × 10^`exponent`, known to be within the limits.
+    pub(super) fn small(negative: bool, mut magnitude: u64, mut exponent: i32) -> Self {
         if magnitude == 0 {
             return Self::ZERO;
         }
-        let mut exponent = 0;
         while magnitude.is_multiple_of(10) {
             magnitude /= 10;
             exponent += 1;
@@ -112,7 +139,12 @@ impl Decimal {
         match self.order().cmp(&ORDER) {
             Ordering::Less => self.order() >= -MAX_EXPONENT,
             Ordering::Equal => {
-                let largest = Self { negative: false, exponent: ORDER + 1 - LARGEST_DIGITS, digits: LARGEST_DIGITS, coefficient: Wide::of(LARGEST) };
+                let largest = Self {
+                    negative: false,
+                    exponent: ORDER + 1 - LARGEST_DIGITS,
+                    digits: LARGEST_DIGITS,
+                    coefficient: Wide::of(LARGEST),
+                };
                 self.compare_magnitude(&largest).is_le()
             }
             Ordering::Greater => false,
@@ -290,9 +322,8 @@ impl Wide {
     fn divides(self, zeros: u32, divisor: Self) -> bool {
         let twice = divisor.doubled();
         let steps = [twice.doubled().doubled(), twice.doubled(), twice, divisor];
-        let reduced = |value: Self| {
-            steps.iter().fold(value, |value, step| value.minus(*step).unwrap_or(value))
-        };
+        let reduced =
+            |value: Self| steps.iter().fold(value, |value, step| value.minus(*step).unwrap_or(value));
         // Long division, one bit at a time from the top, then one zero at a time.
         let mut rest = Self::ZERO;
         for word in self.0.into_iter().rev() {

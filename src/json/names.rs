@@ -99,9 +99,8 @@ pub(super) fn find(tree: &Tree, input: &str, object: Slot, name: &str, hash: u64
     let start = index.side as usize;
     let names = tree.sorted.get(start..start + index.size())?;
     let text = |entry: &Sorted| tree.text(input, tree.slot(entry.slot));
-    let found = names
-        .binary_search_by(|entry| entry.hash.cmp(&hash).then_with(|| text(entry).cmp(name)))
-        .ok()?;
+    let found =
+        names.binary_search_by(|entry| entry.hash.cmp(&hash).then_with(|| text(entry).cmp(name))).ok()?;
     names.get(found).map(|entry| entry.slot)
 }
 

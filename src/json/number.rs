@@ -126,7 +126,7 @@ impl<'d> Number<'d> {
     /// The value, apart from how it was written.
     pub fn decimal(&self) -> Decimal {
         match self.form {
-            Form::Small(magnitude) => Decimal::small(self.is_negative(), u64::from(magnitude)),
+            Form::Small(magnitude) => Decimal::small(self.is_negative(), magnitude.into(), 0),
             // Whatever was parsed can be read.
             Form::Integer | Form::Decimal => Decimal::read(self.text).unwrap_or(Decimal::ZERO),
         }

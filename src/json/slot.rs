@@ -66,7 +66,12 @@ const TAGS: [Tag; 16] = [
 impl Slot {
     #[inline]
     pub(super) fn new(tag: Tag, start: usize, end: usize, side: usize, size: usize) -> Self {
-        Self { start: narrow(start), end: narrow(end), side: narrow(side), packed: (narrow(size) << 4) | tag as u32 }
+        Self {
+            start: narrow(start),
+            end: narrow(end),
+            side: narrow(side),
+            packed: (narrow(size) << 4) | tag as u32,
+        }
     }
 
     #[inline]

@@ -105,7 +105,5 @@ fn unicode(bytes: &[u8], at: usize) -> Result<(char, usize), SyntaxFault> {
 
 fn hex(bytes: &[u8], at: usize) -> Option<u32> {
     let digits = bytes.get(at..)?.first_chunk::<4>()?;
-    digits.iter().try_fold(0, |unit, digit| {
-        char::from(*digit).to_digit(16).map(|value| unit << 4 | value)
-    })
+    digits.iter().try_fold(0, |unit, digit| char::from(*digit).to_digit(16).map(|value| unit << 4 | value))
 }

@@ -85,9 +85,9 @@ fn alike_are_unique(alike: &[(Shape, Value<'_>)]) -> bool {
     by_hash.sort_unstable_by_key(|(hash, _)| *hash);
     by_hash.chunk_by(|a, b| a.0 == b.0).all(|same| {
         // Of one hash and yet not equal: happens by chance, so next to never.
-        same.iter().enumerate().all(|(index, (_, element))| {
-            same.iter().skip(index + 1).all(|(_, other)| element != other)
-        })
+        same.iter()
+            .enumerate()
+            .all(|(index, (_, element))| same.iter().skip(index + 1).all(|(_, other)| element != other))
     })
 }
 
@@ -116,7 +116,10 @@ fn hash(value: Value<'_>) -> u64 {
         Kind::Array => {
             let elements = value.as_array().map(|array| array.elements().map(hash));
             // One after the other: their order matters.
-            elements.into_iter().flatten().fold(shape_hash(value), |state, element| KEY.hash_one((state, element)))
+            elements
+                .into_iter()
+                .flatten()
+                .fold(shape_hash(value), |state, element| KEY.hash_one((state, element)))
         }
         Kind::Object => {
             let members = value.as_object().map(|object| object.members());
@@ -132,4 +135,3 @@ fn shape_hash(value: Value<'_>) -> u64 {
     let shape = shape(value);
     KEY.hash_one(shape)
 }
-

@@ -7,7 +7,14 @@ use formgate::json::{Document, SyntaxKind, Value};
 
 /// The best of a few runs: what else the machine does can only add.
 fn best(mut step: impl FnMut()) -> Duration {
-    (0..5).map(|_| { let start = Instant::now(); step(); start.elapsed() }).min().unwrap()
+    (0..5)
+        .map(|_| {
+            let start = Instant::now();
+            step();
+            start.elapsed()
+        })
+        .min()
+        .unwrap()
 }
 
 /// Holds the time of `step` at 16 times an input to at most 80 times: caches, the allocator and a
@@ -45,13 +52,40 @@ fn object(count: usize, name: impl Fn(usize) -> String) -> String {
 #[test]
 fn many_names() {
     assert_modest("numbered names", 2_000, |count| object(count, |number| format!("{number}")), parse);
-    assert_modest("long common prefixes", 100, |count| object(count, |number| format!("{}{number:08}", "a".repeat(200))), parse);
-    assert_modest("names alike at both ends", 2_000, |count| object(count, |number| format!("aaaaaaaa{number:08}aaaaaaaa")), parse);
+    assert_modest(
+        "long common prefixes",
+        100,
+        |count| object(count, |number| format!("{}{number:08}", "a".repeat(200))),
+        parse,
+    );
+    assert_modest(
+        "names alike at both ends",
+        2_000,
+        |count| object(count, |number| format!("aaaaaaaa{number:08}aaaaaaaa")),
+        parse,
+    );
     assert_modest("escaped names", 1_000, |count| object(count, |number| format!("\\u0061{number}")), parse);
-    assert_modest("one name", 2_000, |count| object(count, |_| "a".to_owned()), |bytes| {
-        assert_eq!(super::fault_of(bytes), Some(SyntaxKind::Duplicate));
-    });
-    assert_modest("middling objects", 100, |count| format!("[{}0]", (object(16, |number| format!("a{}b", char::from(b'a' + u8::try_from(number).unwrap()))) + ",").repeat(count)), parse);
+    assert_modest(
+        "one name",
+        2_000,
+        |count| object(count, |_| "a".to_owned()),
+        |bytes| {
+            assert_eq!(super::fault_of(bytes), Some(SyntaxKind::Duplicate));
+        },
+    );
+    assert_modest(
+        "middling objects",
+        100,
+        |count| {
+            format!(
+                "[{}0]",
+                (object(16, |number| format!("a{}b", char::from(b'a' + u8::try_from(number).unwrap())))
+                    + ",")
+                    .repeat(count)
+            )
+        },
+        parse,
+    );
 }
 
 #[test]
@@ -67,36 +101,63 @@ fn many_brackets() {
 #[test]
 fn nested_arrays_held_to_be_unique() {
     assert_modest("empty arrays", 5_000, |count| format!("[{}[]]", "[],".repeat(count)), is_unique);
-    assert_modest("numbers", 2_000, |count| {
-        let mut text = "[0".to_owned();
-        (1..count).for_each(|number| write!(text, ",{number}").unwrap());
-        text + "]"
-    }, is_unique);
-    assert_modest("strings of one length", 2_000, |count| {
-        let mut text = "[0".to_owned();
-        (1..count).for_each(|number| write!(text, ",\"{number:08}\"").unwrap());
-        text + "]"
-    }, is_unique);
+    assert_modest(
+        "numbers",
+        2_000,
+        |count| {
+            let mut text = "[0".to_owned();
+            (1..count).for_each(|number| write!(text, ",{number}").unwrap());
+            text + "]"
+        },
+        is_unique,
+    );
+    assert_modest(
+        "strings of one length",
+        2_000,
+        |count| {
+            let mut text = "[0".to_owned();
+            (1..count).for_each(|number| write!(text, ",\"{number:08}\"").unwrap());
+            text + "]"
+        },
+        is_unique,
+    );
     // Every level beside another of its size, so that all of it is looked into at every level.
-    assert_modest("twins", 256, |count| {
-        let mut text = "[]".to_owned();
-        for level in 0..count.ilog2() {
-            text = format!("[{text},{text},{level}]");
-        }
-        text
-    }, is_unique);
+    assert_modest(
+        "twins",
+        256,
+        |count| {
+            let mut text = "[]".to_owned();
+            for level in 0..count.ilog2() {
+                text = format!("[{text},{text},{level}]");
+            }
+            text
+        },
+        is_unique,
+    );
     // One large element below many levels of small ones.
-    assert_modest("a long way down", 2_000, |count| {
-        let wide = format!("[{}[]]", "[0],".repeat(count));
-        let mut text = wide.clone();
-        for _ in 0..100 {
-            text = format!("[0,1,2,3,4,5,6,7,8,{text}]");
-        }
-        text
-    }, is_unique);
+    assert_modest(
+        "a long way down",
+        2_000,
+        |count| {
+            let wide = format!("[{}[]]", "[0],".repeat(count));
+            let mut text = wide.clone();
+            for _ in 0..100 {
+                text = format!("[0,1,2,3,4,5,6,7,8,{text}]");
+            }
+            text
+        },
+        is_unique,
+    );
     // Different in their last part only.
-    assert_modest("alike up to the end", 300, |count| {
-        let elements: Vec<_> = (0..count).map(|number| format!("[[0,1,2,3,4,5,6,7],{{\"a\":[{number:05}1]}}]").replace("[0", "[10")).collect();
-        format!("[{}]", elements.join(","))
-    }, is_unique);
+    assert_modest(
+        "alike up to the end",
+        300,
+        |count| {
+            let elements: Vec<_> = (0..count)
+                .map(|number| format!("[[0,1,2,3,4,5,6,7],{{\"a\":[{number:05}1]}}]").replace("[0", "[10"))
+                .collect();
+            format!("[{}]", elements.join(","))
+        },
+        is_unique,
+    );
 }

@@ -62,8 +62,23 @@ fn says_why_and_where() {
 #[test]
 fn accepts_what_is_unusual_and_right() {
     for text in [
-        "0", "-0", "-0.0e-0", "\"\"", "\"\\u0000\"", "\"\\ud83e\\udd80\"", "\"\u{7f}\"", " [ ] ", "{ }", "\t{\"a\" : [ 1 , 2 ] }\r\n",
-        "{\"a\":1,\"A\":1,\"\u{e9}\":1,\"e\u{301}\":1}", "{\"\":{\"\":{\"\":null}}}", "1e308", "0e400", "1E-400", "null", "\"\\/\"",
+        "0",
+        "-0",
+        "-0.0e-0",
+        "\"\"",
+        "\"\\u0000\"",
+        "\"\\ud83e\\udd80\"",
+        "\"\u{7f}\"",
+        " [ ] ",
+        "{ }",
+        "\t{\"a\" : [ 1 , 2 ] }\r\n",
+        "{\"a\":1,\"A\":1,\"\u{e9}\":1,\"e\u{301}\":1}",
+        "{\"\":{\"\":{\"\":null}}}",
+        "1e308",
+        "0e400",
+        "1E-400",
+        "null",
+        "\"\\/\"",
     ] {
         assert_eq!(fault_of(text.as_bytes()), None, "{text}");
     }
@@ -136,8 +151,8 @@ fn duplicates_are_found_among_many() {
 
 #[test]
 fn the_earliest_of_many_repetitions_is_named() {
-    let names: String = (0..40).map(|number| format!("\"{number}\":0,")).collect();
-    let text = format!("{{{names}\"x\":1,\"7\":1,\"x\":1,\"7\":1,\"7\":1}}");
+    let names: Vec<_> = (0..40).map(|number| format!("\"{number}\":0")).collect();
+    let text = format!("{{{},\"x\":1,\"7\":1,\"x\":1,\"7\":1,\"7\":1}}", names.join(","));
     let fault = Document::new().parse(text.as_bytes()).unwrap_err();
     assert_eq!(fault.at, text.find("\"7\":1").unwrap());
 }
@@ -152,7 +167,8 @@ fn bombs_fit_a_small_stack() {
         let nested = format!("{}{leaf},{leaf}{}", "[".repeat(120), "]".repeat(120));
         let mut document = Document::new();
         let value = document.parse(nested.as_bytes()).unwrap();
-        assert!(value == value);
+        let again = value;
+        assert!(value == again);
         assert!(value.as_array().unwrap().is_unique());
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(work).unwrap().join().unwrap();
@@ -161,7 +177,9 @@ fn bombs_fit_a_small_stack() {
 #[test]
 fn lines_and_columns_count_from_one() {
     let text = "{\n  \"é\": 1,\r\n x".as_bytes();
-    for (at, expected) in [(0, (1, 1)), (1, (1, 2)), (2, (2, 1)), (5, (2, 4)), (7, (2, 5)), (14, (3, 1)), (99, (3, 3))] {
+    for (at, expected) in
+        [(0, (1, 1)), (1, (1, 2)), (2, (2, 1)), (5, (2, 4)), (7, (2, 5)), (14, (3, 1)), (99, (3, 3))]
+    {
         assert_eq!(line_column(text, at), expected, "{at}");
     }
 }

@@ -8,7 +8,11 @@ use super::fault_of;
 
 /// What is left to the parser, what ours does, and why.
 const EITHER: &[(&str, Option<SyntaxKind>, &str)] = &[
-    ("i_number_double_huge_neg_exp", Some(NumberInexact), "not zero, and yet zero as a double: backends would act on another number"),
+    (
+        "i_number_double_huge_neg_exp",
+        Some(NumberInexact),
+        "not zero, and yet zero as a double: backends would act on another number",
+    ),
     ("i_number_real_underflow", Some(NumberInexact), "as above"),
     ("number_1e-999", Some(NumberInexact), "as above"),
     ("i_number_huge_exp", Some(NumberInexact), "no double: backends would act on an infinity, or fail"),
@@ -16,10 +20,18 @@ const EITHER: &[(&str, Option<SyntaxKind>, &str)] = &[
     ("i_number_pos_double_huge_exp", Some(NumberInexact), "as above"),
     ("i_number_real_neg_overflow", Some(NumberInexact), "as above"),
     ("i_number_real_pos_overflow", Some(NumberInexact), "as above"),
-    ("i_number_too_big_neg_int", None, "an integer compares exactly, whatever its length; the form bounds it"),
+    (
+        "i_number_too_big_neg_int",
+        None,
+        "an integer compares exactly, whatever its length; the form bounds it",
+    ),
     ("i_number_too_big_pos_int", None, "as above"),
     ("i_number_very_big_negative_int", None, "as above"),
-    ("i_object_key_lone_2nd_surrogate", Some(Surrogate), "no Unicode value: backends replace, drop or refuse it"),
+    (
+        "i_object_key_lone_2nd_surrogate",
+        Some(Surrogate),
+        "no Unicode value: backends replace, drop or refuse it",
+    ),
     ("i_string_1st_surrogate_but_2nd_missing", Some(Surrogate), "as above"),
     ("i_string_1st_valid_surrogate_2nd_invalid", Some(Surrogate), "as above"),
     ("i_string_incomplete_surrogate_and_escape_valid", Some(Surrogate), "as above"),
@@ -51,11 +63,16 @@ fn decides_every_case() {
         let right = match case["expect"].as_str().unwrap() {
             "accept" => fault.is_none(),
             "reject" => fault.is_some(),
-            "either" => EITHER.iter().any(|(name, ours, _)| id.split('/').next_back() == Some(name) && *ours == fault),
+            "either" => {
+                EITHER.iter().any(|(name, ours, _)| id.split('/').next_back() == Some(name) && *ours == fault)
+            }
             other => panic!("{id}: {other}"),
         };
         if !right {
-            wrong.push(format!("{id}: {} expected, {fault:?}; {} {}", case["expect"], case["preferred"], case["reason"]));
+            wrong.push(format!(
+                "{id}: {} expected, {fault:?}; {} {}",
+                case["expect"], case["preferred"], case["reason"]
+            ));
         }
     }
     println!("{} cases of nst/JSONTestSuite", cases.len());

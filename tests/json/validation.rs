@@ -16,7 +16,11 @@ fn fits(form: &Value, text: &str) -> bool {
 
 #[test]
 fn conforms() {
-    for text in [conformance::document().to_string(), format!("{:#}", conformance::document()), conformance::document().to_string().replace('i', "\\u0069")] {
+    for text in [
+        conformance::document().to_string(),
+        format!("{:#}", conformance::document()),
+        conformance::document().to_string().replace('i', "\\u0069"),
+    ] {
         let mut document = Document::new();
         let root = document.parse(text.as_bytes()).unwrap();
         conformance::assert_conformance::<Strict>(&root);
@@ -28,8 +32,16 @@ fn what_is_exact_without_our_keywords() {
     for (form, fitting, unfitting) in [
         (json!({"type": "integer"}), "2.000", "2.00000000000000000001"),
         (json!({"type": "integer"}), "1e1", "1e-1"),
-        (json!({"type": "integer", "minimum": 9_007_199_254_740_993_u64}), "9007199254740993.0", "9007199254740992"),
-        (json!({"type": "integer", "maximum": 9_007_199_254_740_992_u64}), "9007199254740992", "9007199254740993"),
+        (
+            json!({"type": "integer", "minimum": 9_007_199_254_740_993_u64}),
+            "9007199254740993.0",
+            "9007199254740992",
+        ),
+        (
+            json!({"type": "integer", "maximum": 9_007_199_254_740_992_u64}),
+            "9007199254740992",
+            "9007199254740993",
+        ),
         (json!({"type": "integer", "maximum": u64::MAX}), "18446744073709551615", "18446744073709551616"),
         (json!({"type": "integer", "minimum": i64::MIN + 1}), "-9223372036854775807", "-9223372036854775809"),
         (json!({"type": "integer", "multipleOf": 3}), "9e0", "1e1"),
@@ -111,7 +123,8 @@ fn recursive_forms_are_followed() {
 #[test]
 fn a_wide_form_finds_its_members_in_a_wide_object() {
     let names: Vec<_> = (0..60).map(|number| format!("m{number}")).collect();
-    let properties: serde_json::Map<_, _> = names.iter().map(|name| (name.clone(), json!({"type": "integer"}))).collect();
+    let properties: serde_json::Map<_, _> =
+        names.iter().map(|name| (name.clone(), json!({"type": "integer"}))).collect();
     let form = json!({"required": names, "properties": properties, "minProperties": 60});
     let body = |last: &str| {
         let members: Vec<_> = names.iter().rev().skip(1).map(|name| format!("\"{name}\":1")).collect();
