@@ -124,7 +124,26 @@ fn sort(faults: &mut [Fault], files: &[PathBuf]) {
 
 /// The JSON Schema (2020-12) of the file itself, for editors.
 pub fn schema() -> String {
-    let schema = schemars::schema_for!(raw::File);
+    let drawn = schemars::schema_for!(raw::File).to_value();
+    let members = drawn.as_object().cloned().unwrap_or_default();
+    // What a reader wants to know first, first.
+    let (head, rest): (Vec<_>, Vec<_>) = members
+        .into_iter()
+        .partition(|(name, _)| ["$schema", "title", "description"].contains(&name.as_str()));
+    let mut ordered = serde_json::Value::Object(head.into_iter().chain(rest).collect());
+    drop_widths(&mut ordered);
     // A schema is plain JSON; serialising it cannot fail.
-    serde_json::to_string_pretty(schema.as_value()).unwrap_or_default()
+    serde_json::to_string_pretty(&ordered).unwrap_or_default()
+}
+
+/// `"format": "uint32"` says how the number is held here, which is no concern of the file's.
+fn drop_widths(schema: &mut serde_json::Value) {
+    match schema {
+        serde_json::Value::Object(members) => {
+            members.retain(|name, value| name != "format" || !value.as_str().is_some_and(|f| f.starts_with("uint")));
+            members.values_mut().for_each(drop_widths);
+        }
+        serde_json::Value::Array(elements) => elements.iter_mut().for_each(drop_widths),
+        _ => {}
+    }
 }

@@ -58,6 +58,14 @@ impl<'t> Decoder<'t> {
         Refusal(format!("expected {what}, found {}", scalar::describe(self.content())))
     }
 
+    /// The text of a scalar, unless nothing is written.
+    fn word(self) -> Option<&'t str> {
+        match self.content() {
+            Content::Scalar { text, plain } if !(*plain && text.is_empty()) => Some(text),
+            Content::Scalar { .. } | Content::Sequence(_) | Content::Mapping(_) => None,
+        }
+    }
+
     fn mapping(self) -> Result<&'t [Member], Refusal> {
         match self.content() {
             Content::Mapping(members) => Ok(members),
@@ -83,9 +91,9 @@ impl<'t> Deserializer<'t> for Decoder<'t> {
 
     /// A scalar gives its own text, whatever YAML would make of it: sizes, times and words parse themselves.
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Refusal> {
-        match self.content() {
-            Content::Scalar { text, .. } => visitor.visit_borrowed_str(text),
-            Content::Sequence(_) | Content::Mapping(_) => Err(self.expected("one word")),
+        match self.word() {
+            Some(text) => visitor.visit_borrowed_str(text),
+            None => Err(self.expected("one word")),
         }
     }
 
@@ -163,10 +171,10 @@ impl<'t> Deserializer<'t> for Decoder<'t> {
         visitor: V,
     ) -> Result<V::Value, Refusal> {
         let choices = || variants.iter().map(|v| format!("`{v}`")).collect::<Vec<_>>().join(", ");
-        let Content::Scalar { text, .. } = self.content() else {
+        let Some(text) = self.word() else {
             return Err(self.expected(&format!("one of {}", choices())));
         };
-        if !variants.contains(&text.as_str()) {
+        if !variants.contains(&text) {
             return Err(Refusal(format!("expected one of {}, found `{}`", choices(), text.escape_debug())));
         }
         visitor.visit_enum(StrDeserializer::<Refusal>::new(text))

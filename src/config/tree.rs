@@ -176,7 +176,9 @@ impl Builder<'_> {
             Event::Scalar(text, style, anchor, tag) => {
                 self.look_at_properties(anchor, tag.is_some(), span);
                 let plain = matches!(style, ScalarStyle::Plain);
-                self.place(Content::Scalar { text: text.into_owned(), plain }, span);
+                // Where nothing is written the parser says `~`, as if someone had meant null.
+                let text = if plain && span.is_empty() { String::new() } else { text.into_owned() };
+                self.place(Content::Scalar { text, plain }, span);
             }
             Event::SequenceStart(_, anchor, tag) => {
                 self.look_at_properties(anchor, tag.is_some(), span);

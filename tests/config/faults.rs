@@ -83,9 +83,9 @@ fn every_warning_is_said_with_its_place() {
 /// A watch must go on looking at the files of a broken configuration, also at those that are missing.
 #[test]
 fn a_refused_load_names_its_files() {
-    let refused = load(&root("tests/cases/config/refused/ten.yaml")).unwrap_err();
+    let refused = load(&root("tests/cases/config/refused/dozen.yaml")).unwrap_err();
     let dir = root("tests/cases/config/refused");
-    let named = ["ten.yaml", "../forms/good.json", "../forms/missing.json"].map(|name| dir.join(name));
+    let named = ["dozen.yaml", "../forms/good.json", "../forms/missing.json"].map(|name| dir.join(name));
     assert_eq!(refused.files, named);
     assert_eq!(refused.digest.len(), 32);
 }
@@ -103,7 +103,7 @@ fn what_cannot_be_read_is_a_fault() {
 
 #[test]
 fn suggestions_name_what_was_meant() {
-    let refused = load(&root("tests/cases/config/refused/ten.yaml")).unwrap_err();
+    let refused = load(&root("tests/cases/config/refused/dozen.yaml")).unwrap_err();
     let suggestions: Vec<_> = refused.faults.iter().filter_map(|fault| fault.suggestion.as_deref()).collect();
     for meant in ["did you mean `address`?", "did you mean `crm`?"] {
         assert!(suggestions.contains(&meant), "{suggestions:?}");

@@ -41,7 +41,7 @@ fn check_of_the_example() {
 
 #[test]
 fn check_prints_like_a_compiler() {
-    let file = "tests/cases/config/refused/ten.yaml";
+    let file = "tests/cases/config/refused/dozen.yaml";
     let Run { code, out, err } = run(&["check", file], "");
     assert_eq!((code, out.as_str()), (78, ""));
     let typo = format!(
@@ -71,7 +71,7 @@ fn check_in_json() {
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, &document["ok"], document["routes"].as_array().unwrap().len()), (0, &true.into(), 9));
     assert_eq!(document["routes"][0]["name"], "start_meeting");
-    let Run { code, out, err } = run(&["check", "--json", "tests/cases/config/refused/ten.yaml"], "");
+    let Run { code, out, err } = run(&["check", "--json", "tests/cases/config/refused/dozen.yaml"], "");
     let document: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!((code, err.as_str(), &document["ok"]), (78, "", &false.into()));
     assert_eq!(document["faults"][0]["line"], 2);

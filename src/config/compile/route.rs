@@ -92,6 +92,9 @@ impl Compiler<'_> {
         let body_deadline = self.time(&entry.body_deadline, defaults.body_deadline);
         // Everything above has said what it had to say.
         let form = form?;
+        if let Some(examples) = entry.examples.given() {
+            self.examples(examples, &form, max_body);
+        }
         let context = entry.context.given().map_or("", String::as_str);
         Some(Route {
             name: name?.0.clone(),
@@ -113,8 +116,6 @@ impl Compiler<'_> {
     }
 
     fn form_options(&self, entry: &raw::Route, lints: &LintLevels, max_body: usize) -> FormOptions {
-        let texts = |list: &Field<Vec<Field<String>>>| given(list).map(|(_, text)| text.clone()).collect();
-        let examples = entry.examples.given();
         FormOptions {
             lints: self.lint_levels(lints.clone(), &entry.lints),
             annotations: given(&entry.annotations).map(|(_, name)| name.0.clone()).collect(),
@@ -127,8 +128,9 @@ impl Compiler<'_> {
                 Some(raw::Numbers::SafeIntegers) => Numbers::SafeIntegers,
             },
             max_body,
-            accepted: examples.map(|examples| texts(&examples.accepted)).unwrap_or_default(),
-            refused: examples.map(|examples| texts(&examples.refused)).unwrap_or_default(),
+            // Judged by `examples`, which knows where each of them stands.
+            accepted: Vec::new(),
+            refused: Vec::new(),
         }
     }
 
