@@ -113,9 +113,9 @@ pub struct Mismatch {
 pub enum Change {
     /// Both admit the same values.
     Same,
-    /// The newer admits more, and refuses nothing that fitted.
+    /// The newer refuses nothing that fitted; it admits more, as far as could be decided.
     Widened,
-    /// The newer admits less, and nothing new.
+    /// The newer admits nothing new; it refuses some, as far as could be decided.
     Narrowed,
     /// Some fit no longer, others do now.
     Both,

@@ -36,9 +36,11 @@ pub(crate) fn compare(older: &Serde, newer: &Serde) -> Change {
     // First: what fitted still fits. Second: what fits now fitted before.
     match relation {
         Some((Containment::Yes, Containment::Yes)) => Change::Same,
-        Some((Containment::Yes, Containment::No)) => Change::Widened,
-        Some((Containment::No, Containment::Yes)) => Change::Narrowed,
+        Some((Containment::Yes, Containment::No | Containment::Unknown)) => Change::Widened,
+        Some((Containment::No | Containment::Unknown, Containment::Yes)) => Change::Narrowed,
         Some((Containment::No, Containment::No)) => Change::Both,
-        Some((Containment::Unknown, _) | (_, Containment::Unknown)) | None => Change::Unknown,
+        Some((Containment::Unknown, Containment::No | Containment::Unknown))
+        | Some((Containment::No, Containment::Unknown))
+        | None => Change::Unknown,
     }
 }

@@ -67,7 +67,7 @@ pub(crate) fn walk<'s>(root: &'s Node, draft: Draft, annotations: &[String]) -> 
             faults: Vec::new(),
         },
     };
-    walk.schema(root, String::new(), None);
+    walk.schema(root, "", None);
     walk.chart
 }
 
@@ -87,17 +87,17 @@ impl<'s> Walk<'s, '_> {
         });
     }
 
-    fn schema(&mut self, node: &'s Node, pointer: String, parent: Option<(usize, Step)>) {
+    fn schema(&mut self, node: &'s Node, pointer: &str, parent: Option<(usize, Step)>) {
         let place = self.chart.places.len();
         self.chart.places.push(Place {
-            pointer: pointer.clone(),
+            pointer: pointer.to_owned(),
             node,
             parent,
         });
         let draft = self.chart.draft;
         let alone = draft.reference_stands_alone() && node.get("$ref").is_some();
         for (name, value) in node.members() {
-            let here = below(&pointer, name);
+            let here = below(pointer, name);
             let Some(row) = draft.keyword(name) else {
                 self.unknown(name, value, here, node);
                 continue;
@@ -190,7 +190,7 @@ impl<'s> Walk<'s, '_> {
             Shape::SchemasByName | Shape::SchemasByPattern | Shape::Dependencies => {
                 for (name, schema) in value.members() {
                     if schema.is_schema() {
-                        self.schema(schema, below(here, name), parent);
+                        self.schema(schema, &below(here, name), parent);
                     }
                 }
             }
@@ -198,12 +198,12 @@ impl<'s> Walk<'s, '_> {
                 Tree::Array(elements) => {
                     for (index, schema) in elements.iter().enumerate() {
                         if schema.is_schema() {
-                            self.schema(schema, below(here, &index.to_string()), parent);
+                            self.schema(schema, &below(here, &index.to_string()), parent);
                         }
                     }
                 }
                 Tree::Object(_) | Tree::Boolean(_) => {
-                    self.schema(value, here.to_owned(), parent);
+                    self.schema(value, here, parent);
                 }
                 Tree::Null | Tree::Number(_) | Tree::Text(_) => {}
             },

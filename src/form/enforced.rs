@@ -150,13 +150,13 @@ fn options<'i>() -> ValidationOptions<'i, std::sync::Arc<dyn jsonschema::Retriev
         })
         .with_keyword("exact:const", |_, value, _| values(value))
         .with_keyword("exact:enum", |_, value, _| values(value))
-        .with_keyword("exact:type", |_, value, _| types(value))
+        .with_keyword("exact:type", |_, value, _| Ok(types(value)))
 }
 
 type Made<'a> = Result<Box<dyn for<'i> jsonschema::Keyword<'i, Strict>>, ValidationError<'a>>;
 
 /// A number as text and a flag, as [`assertion`] wrote them.
-fn bound<'a>(value: &'a Serde, make: impl Fn(Decimal, bool) -> Exact) -> Made<'a> {
+fn bound(value: &Serde, make: impl Fn(Decimal, bool) -> Exact) -> Made<'_> {
     let limit = value.get(0).and_then(Serde::as_str).and_then(Decimal::read);
     let open = value.get(1).and_then(Serde::as_bool).unwrap_or_default();
     match limit {
@@ -165,14 +165,14 @@ fn bound<'a>(value: &'a Serde, make: impl Fn(Decimal, bool) -> Exact) -> Made<'a
     }
 }
 
-fn values<'a>(value: &'a Serde) -> Made<'a> {
+fn values(value: &Serde) -> Made<'_> {
     match value.as_str().map(Node::parse) {
         Some(Ok(node)) => Ok(Box::new(Exact::OneOf(node.elements().to_vec()))),
         _ => Err(ValidationError::custom("not an array of values")),
     }
 }
 
-fn types<'a>(value: &'a Serde) -> Made<'a> {
+fn types(value: &Serde) -> Box<Exact> {
     let names = match value {
         Serde::String(name) => vec![name.clone()],
         Serde::Array(names) => names
@@ -182,7 +182,7 @@ fn types<'a>(value: &'a Serde) -> Made<'a> {
             .collect(),
         _ => Vec::new(),
     };
-    Ok(Box::new(Exact::SafeType(names)))
+    Box::new(Exact::SafeType(names))
 }
 
 /// Builds the validator, or says where and why it cannot be.

@@ -4,7 +4,7 @@
 use super::draft::Draft::{self, Four, Nineteen, Seven, Six, Twenty};
 
 /// One keyword over a span of drafts. A name may have several rows, never two for one draft.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct Row {
     pub(crate) name: &'static str,
     since: Draft,

@@ -271,9 +271,8 @@ impl Reader<'_> {
                 "look-around: it cannot be decided in linear time",
                 Some("an `anyOf`, `allOf` or `not` of plain patterns"),
             ));
-        } else if left.starts_with("(?<") {
-            let name = left[3..].split_once('>').map(|(name, _)| name);
-            match name {
+        } else if let Some(named) = left.strip_prefix("(?<") {
+            match named.split_once('>').map(|(name, _)| name) {
                 Some(name)
                     if name.starts_with(|first: char| first.is_ascii_alphabetic())
                         && name.bytes().all(|byte| byte.is_ascii_alphanumeric()) =>

@@ -62,8 +62,9 @@ const REFERENCES: &[&str] = &["$ref", "$recursiveRef", "$dynamicRef"];
 
 /// Resolves every reference of a form whose walk found no fault.
 pub(crate) fn resolve(chart: &Chart<'_>, root: &Node) -> Result<Graph, Vec<FormFault>> {
-    let document = root.to_serde();
+    let mut document = root.to_serde();
     let mut faults = Vec::new();
+    part_with_strays(chart, &mut document, &mut faults);
     let mut graph = Graph {
         ways: vec![Vec::new(); chart.places.len()],
         component: Vec::new(),
@@ -103,6 +104,57 @@ pub(crate) fn resolve(chart: &Chart<'_>, root: &Node) -> Result<Graph, Vec<FormF
     Ok(graph)
 }
 
+/// The base of a form: its own identifier, or one of ours that nobody else has.
+fn base_of(id: Option<&str>) -> Result<Uri<String>, jsonschema::ReferencingError> {
+    jsonschema::uri::from_str(id.unwrap_or("formgate:///form"))
+}
+
+/// Takes references to other documents out of the copy that is resolved, each with its fault: the
+/// registry would go looking for them, and stop at the first that it does not find.
+fn part_with_strays(chart: &Chart<'_>, document: &mut Serde, faults: &mut Vec<FormFault>) {
+    let mut bases: Vec<Option<Uri<String>>> = Vec::with_capacity(chart.places.len());
+    for place in &chart.places {
+        let id = ["$id", "id"]
+            .into_iter()
+            .filter(|keyword| chart.draft.keyword(keyword).is_some())
+            .find_map(|keyword| place.node.get(keyword).and_then(Node::as_text));
+        let base = match (place.parent, id) {
+            (None, id) => base_of(id).ok(),
+            (Some((parent, _)), None) => bases[parent].clone(),
+            (Some((parent, _)), Some(id)) => bases[parent].as_ref().and_then(|base| {
+                jsonschema::uri::resolve_against(&base.borrow(), id).ok()
+            }),
+        };
+        bases.push(base);
+    }
+    let document_of = |uri: &str| uri.split('#').next().unwrap_or_default().to_owned();
+    let known: Vec<String> = bases
+        .iter()
+        .flatten()
+        .map(|base| document_of(base.as_str()))
+        .collect();
+    for (index, place) in chart.places.iter().enumerate() {
+        for &keyword in REFERENCES {
+            let Some(reference) = place.node.get(keyword).and_then(Node::as_text) else {
+                continue;
+            };
+            let target = bases[index].as_ref().and_then(|base| {
+                jsonschema::uri::resolve_against(&base.borrow(), reference).ok()
+            });
+            let stays = reference.starts_with('#')
+                || target.is_some_and(|target| known.contains(&document_of(target.as_str())));
+            if stays {
+                continue;
+            }
+            let (reason, suggestion) = astray(reference, false, chart);
+            faults.push(fault_at(place, keyword, reason, suggestion));
+            if let Some(Serde::Object(members)) = document.pointer_mut(&place.pointer) {
+                members.remove(keyword);
+            }
+        }
+    }
+}
+
 /// Adds the ways of all references to the graph.
 fn point(
     chart: &Chart<'_>,
@@ -114,7 +166,7 @@ fn point(
     let root = &chart.places[0];
     let whole = |reason: String| fault_at(root, "$id", reason, None);
     let resource = draft.create_resource_ref(document);
-    let base = jsonschema::uri::from_str(resource.id().unwrap_or("json-schema:///"))
+    let base = base_of(resource.id())
         .map_err(|error| whole(format!("not an identifier: {error}")))?;
     let registry = Registry::new()
         .retriever(Nowhere)
@@ -161,7 +213,10 @@ fn point(
 
     for (index, place) in chart.places.iter().enumerate() {
         for &keyword in REFERENCES {
-            let Some(reference) = place.node.get(keyword).and_then(Node::as_text) else {
+            let reference = values[index]
+                .and_then(|value| value.get(keyword))
+                .and_then(Serde::as_str);
+            let Some(reference) = reference else {
                 continue;
             };
             if keyword == "$recursiveRef" && reference != "#" {
