@@ -16,6 +16,7 @@ mod advice;
 mod compare;
 mod dialect;
 mod draft;
+mod effort;
 mod enforced;
 mod exact;
 mod examples;
@@ -89,6 +90,8 @@ pub struct CompiledForm {
     published: String,
     warnings: Vec<FormFault>,
     validator: Validator<Strict>,
+    /// Whether its references are counted: see `effort`.
+    counted: bool,
     /// Only where numbers must be safe: the same form, `integer` as the backend reads it.
     safe: Option<Validator<Strict>>,
     /// For the algebra, which knows the standard keywords only.
@@ -169,13 +172,36 @@ impl CompiledForm {
     }
 
     /// The one question. Linear, no allocation that grows with the body, no panic.
+    ///
+    /// Where alternatives can multiply along references (lint `repeated-work`), a value that would
+    /// take more than 16 references a byte is refused instead.
     pub fn admits(&self, value: Value<'_>) -> bool {
-        self.validator.is_valid(value)
+        self.asked(&self.validator, value)
+    }
+
+    fn asked(&self, validator: &Validator<Strict>, value: Value<'_>) -> bool {
+        if !self.counted {
+            return validator.is_valid(value);
+        }
+        let references = 4096 + 16 * value.span().len() as u64;
+        effort::within(references, || validator.is_valid(value)) == Some(true)
     }
 
     /// Why not, for metrics, log and `explain`. `None` when it is admitted.
+    ///
+    /// Dearer than [`Self::admits`]; where references are counted and more than 2048 would have to
+    /// be followed for the answer, the root is all it names.
     pub fn mismatch(&self, value: Value<'_>) -> Option<Mismatch> {
-        enforced::mismatch(&self.validator, value)
+        if self.admits(value) {
+            return None;
+        }
+        let found = effort::within(2048, || enforced::mismatch(&self.validator, value));
+        let unknown = || Mismatch {
+            schema_pointer: String::new(),
+            keyword: "$ref".to_owned(),
+            instance_pointer: String::new(),
+        };
+        Some(found.flatten().unwrap_or_else(unknown))
     }
 
     /// Under [`Numbers::SafeIntegers`], whether the backend reads every number of an admitted
@@ -184,7 +210,7 @@ impl CompiledForm {
     pub fn numbers_safe(&self, value: Value<'_>) -> bool {
         self.safe
             .as_ref()
-            .is_none_or(|safe| exact::all_safe(value) && safe.is_valid(value))
+            .is_none_or(|safe| exact::all_safe(value) && self.asked(safe, value))
     }
 
     /// What `newer` admits and refuses compared with `self`.
@@ -228,6 +254,10 @@ fn read(
             return Err(faults);
         }
     };
+    if let Some(fault) = effort::too_deep(&chart, &graph) {
+        faults.push(fault);
+        return Err(faults);
+    }
     let unrolling = options.unroll.is_some();
     findings.extend(
         advice::find(&chart, &graph)
@@ -249,14 +279,18 @@ fn read(
         let form = read(&unrolled, &once, &mut again).map_err(|faults| {
             faults.into_iter().map(in_unrolled).collect::<Vec<_>>()
         })?;
-        findings.retain(|finding| finding.lint != Some(Lint::LargestBody));
         findings.extend(again.into_iter().filter(|finding| {
-            matches!(finding.lint, Some(Lint::LargestBody | Lint::UnboundedRecursion))
+            matches!(
+                finding.lint,
+                Some(Lint::LargestBody | Lint::UnboundedRecursion | Lint::RepeatedWork)
+            )
         }));
         return Ok(form);
     }
     findings.extend(advice::largest_body(&chart, &graph, options.max_body));
-    finish(text, &chart, &root, options)
+    let looks = effort::looks(&chart, &graph);
+    findings.extend(advice::repeated_work(&chart, looks));
+    finish(text, &chart, &root, effort::is_much(looks), options)
 }
 
 /// Builds what enforces a form that has no fault in its text.
@@ -264,6 +298,7 @@ fn finish(
     text: &str,
     chart: &dialect::Chart<'_>,
     root: &Node,
+    counted: bool,
     options: &FormOptions,
 ) -> Result<CompiledForm, Vec<FormFault>> {
     let fault = |pointer: String, reason: String| {
@@ -275,13 +310,13 @@ fn finish(
             lint: None,
         }]
     };
-    let document = enforced::document(chart, Numbers::Exact);
+    let document = enforced::document(chart, Numbers::Exact, counted);
     let validator = enforced::build(&document)
         .map_err(|(pointer, reason)| fault(pointer, format!("the validator refuses it: {reason}")))?;
     let safe = match options.numbers {
         Numbers::Exact => None,
         Numbers::SafeIntegers => {
-            let document = enforced::document(chart, Numbers::SafeIntegers);
+            let document = enforced::document(chart, Numbers::SafeIntegers, counted);
             Some(enforced::build(&document).map_err(|(pointer, reason)| {
                 fault(pointer, format!("the validator refuses it: {reason}"))
             })?)
@@ -296,6 +331,7 @@ fn finish(
         published: source::compact(text),
         warnings: Vec::new(),
         validator,
+        counted,
         safe,
         standard,
         rounded,

@@ -70,6 +70,18 @@ pub(crate) fn largest_body(
     })
 }
 
+/// The finding about alternatives that multiply. Recursion has its own.
+pub(crate) fn repeated_work(chart: &Chart<'_>, looks: u64) -> Option<FormFault> {
+    let multiplied = super::effort::is_much(looks) && looks != u64::MAX;
+    multiplied.then(|| FormFault {
+        pointer: String::new(),
+        at: chart.places[0].node.at,
+        reason: format!("alternatives that refer to the same schemas may look at one value up to {looks} times"),
+        suggestion: Some("fewer levels, or alternatives that differ in what they refer to".to_owned()),
+        lint: Some(Lint::RepeatedWork),
+    })
+}
+
 struct Advice<'a> {
     chart: &'a Chart<'a>,
     graph: &'a Graph,

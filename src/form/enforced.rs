@@ -15,51 +15,79 @@ use serde_json::{Map, Value as Serde};
 const PREFIX: &str = "exact:";
 
 /// What the validator decides by, for one reading of numbers.
-pub(crate) fn document(chart: &Chart<'_>, numbers: Numbers) -> Serde {
-    let mut document = schema(chart.places[0].node, chart.draft, numbers);
+pub(crate) fn document(chart: &Chart<'_>, numbers: Numbers, counted: bool) -> Serde {
+    let reading = Reading {
+        draft: chart.draft,
+        numbers,
+        counted,
+    };
+    let mut document = schema(chart.places[0].node, reading);
     if let Serde::Object(members) = &mut document {
         members.insert("$schema".to_owned(), chart.draft.uri().into());
     }
     document
 }
 
-fn schema(node: &Node, draft: Draft, numbers: Numbers) -> Serde {
+/// How a form is rewritten.
+#[derive(Debug, Clone, Copy)]
+struct Reading {
+    draft: Draft,
+    numbers: Numbers,
+    /// Whether references are counted as they are followed.
+    counted: bool,
+}
+
+fn schema(node: &Node, reading: Reading) -> Serde {
     if let Some(flag) = node.as_bool() {
         return Serde::Bool(flag);
     }
     let mut out = Map::new();
+    let mut counted = Vec::new();
     for (name, value) in node.members() {
-        let Some(row) = draft.keyword(name) else {
+        let Some(row) = reading.draft.keyword(name) else {
             continue; // declared by the route to carry no constraint
         };
         match row.role {
             Role::Annotation => {}
             Role::InPlace(_) | Role::Inward | Role::Definitions => {
-                out.insert(name.clone(), schemas(value, row.shape, draft, numbers));
+                out.insert(name.clone(), schemas(value, row.shape, reading));
+            }
+            Role::Reference if reading.counted => {
+                // Before the reference in `allOf`, so that the count is asked first.
+                counted.push(serde_json::json!({"exact:counted": true}));
+                counted.push(serde_json::json!({name: value.to_serde()}));
             }
             Role::Reference | Role::Identifier => {
                 out.insert(name.clone(), value.to_serde());
             }
             Role::Assertion => {
-                let (name, value) = assertion(name, value, node, draft, numbers);
+                let (name, value) = assertion(name, value, node, reading);
                 if let Some(value) = value {
                     out.insert(name, value);
                 }
             }
         }
     }
+    if !counted.is_empty() {
+        // Behind what stands there, whose places must not change.
+        if let Some(Serde::Array(all)) = out.get_mut("allOf") {
+            all.append(&mut counted);
+        } else {
+            out.insert("allOf".to_owned(), Serde::Array(counted));
+        }
+    }
     Serde::Object(out)
 }
 
 /// The schemas in a keyword's value: alone, in an array, or by name.
-fn schemas(value: &Node, shape: Shape, draft: Draft, numbers: Numbers) -> Serde {
+fn schemas(value: &Node, shape: Shape, reading: Reading) -> Serde {
     let by_name = matches!(
         shape,
         Shape::SchemasByName | Shape::SchemasByPattern | Shape::Dependencies
     );
     let one = |value: &Node| {
         if value.is_schema() {
-            schema(value, draft, numbers)
+            schema(value, reading)
         } else {
             value.to_serde()
         }
@@ -92,8 +120,7 @@ fn assertion(
     name: &str,
     value: &Node,
     beside: &Node,
-    draft: Draft,
-    numbers: Numbers,
+    reading: Reading,
 ) -> (String, Option<Serde>) {
     let ours = |value: Serde| (format!("{PREFIX}{name}"), Some(value));
     match name {
@@ -104,18 +131,18 @@ fn assertion(
                 "maximum" => "exclusiveMaximum",
                 _ => "",
             };
-            let open = draft == Draft::Four
+            let open = reading.draft == Draft::Four
                 && beside.get(exclusive).and_then(Node::as_bool) == Some(true);
             ours(Serde::Array(vec![text.into(), open.into()]))
         }
         // In draft 04 a flag, which went into its bound.
-        "exclusiveMinimum" | "exclusiveMaximum" if draft == Draft::Four => (String::new(), None),
+        "exclusiveMinimum" | "exclusiveMaximum" if reading.draft == Draft::Four => (String::new(), None),
         "exclusiveMinimum" | "exclusiveMaximum" => {
             ours(Serde::Array(vec![value.printed().into(), true.into()]))
         }
         "const" if value.has_number() => ours(format!("[{}]", value.printed()).into()),
         "enum" if value.has_number() => ours(value.printed().into()),
-        "type" if numbers == Numbers::SafeIntegers => ours(value.to_serde()),
+        "type" if reading.numbers == Numbers::SafeIntegers => ours(value.to_serde()),
         _ => match value.as_count() {
             // Counts as integers, however they were written.
             Some(count) => (name.to_owned(), Some(count.into())),
@@ -150,6 +177,7 @@ fn options<'i>() -> ValidationOptions<'i, std::sync::Arc<dyn jsonschema::Retriev
         })
         .with_keyword("exact:const", |_, value, _| values(value))
         .with_keyword("exact:enum", |_, value, _| values(value))
+        .with_keyword("exact:counted", |_, _, _| Ok(Box::new(Exact::Counted)))
         .with_keyword("exact:type", |_, value, _| Ok(types(value)))
 }
 
@@ -205,7 +233,7 @@ pub(crate) fn compiles(pattern: &str) -> bool {
     options().build(&Serde::Object(schema)).is_ok()
 }
 
-/// Why a value is not admitted.
+/// Why a value is not admitted: the first error of the validator, if it finds one.
 pub(crate) fn mismatch(validator: &Validator<Strict>, value: Value<'_>) -> Option<Mismatch> {
     let error = validator.validate(value).err()?;
     let schema_pointer = error.schema_path().as_str().replace(PREFIX, "");

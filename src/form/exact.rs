@@ -43,6 +43,8 @@ pub(crate) enum Exact {
     OneOf(Vec<Node>),
     /// `type` as a backend reads it that cannot hold every integer: see [`super::Numbers`].
     SafeType(Vec<String>),
+    /// Stands before a reference where references are counted: see [`super::effort`].
+    Counted,
 }
 
 /// 2^53 − 1, the largest integer that every `f64` reader keeps apart from its neighbours.
@@ -68,6 +70,7 @@ impl Exact {
             Self::MultipleOf(divisor) => value.as_number().is_none_or(|number| {
                 number.decimal().is_multiple_of(divisor)
             }),
+            Self::Counted => super::effort::follow(),
             Self::OneOf(values) => values.iter().any(|expected| equal(expected, value)),
             Self::SafeType(types) => types.iter().any(|name| match value.kind() {
                 Kind::Null => name == "null",

@@ -40,6 +40,8 @@ pub enum Lint {
     ReadWriteOnly,
     /// `$id` below the root: readers that do not follow it resolve other references than we do.
     EmbeddedId,
+    /// Alternatives that multiply along references: a body may cost more than it weighs.
+    RepeatedWork,
 }
 
 impl Lint {
@@ -58,6 +60,7 @@ impl Lint {
         Self::FrameworkMember,
         Self::ReadWriteOnly,
         Self::EmbeddedId,
+        Self::RepeatedWork,
     ];
 
     /// Its name in config and output.
@@ -76,6 +79,7 @@ impl Lint {
             Self::FrameworkMember => "framework-member",
             Self::ReadWriteOnly => "read-write-only",
             Self::EmbeddedId => "embedded-id",
+            Self::RepeatedWork => "repeated-work",
         }
     }
 
@@ -99,7 +103,8 @@ impl Lint {
             | Self::UniqueItems
             | Self::FrameworkMember
             | Self::ReadWriteOnly
-            | Self::EmbeddedId => Level::Warn,
+            | Self::EmbeddedId
+            | Self::RepeatedWork => Level::Warn,
         }
     }
 }

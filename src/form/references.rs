@@ -35,6 +35,13 @@ impl Graph {
         way.step != Step::Kept && self.component[from] == self.component[way.to]
     }
 
+    /// The places, each after all that it leads to, but for cycles.
+    pub(crate) fn from_the_last(&self) -> Vec<usize> {
+        let mut places: Vec<usize> = (0..self.ways.len()).collect();
+        places.sort_by_key(|place| self.component[*place]);
+        places
+    }
+
     /// The references that close cycles: the place of each, and its way.
     pub(crate) fn turning_references(&self) -> impl Iterator<Item = (usize, &Way)> {
         self.ways.iter().enumerate().flat_map(move |(from, ways)| {
