@@ -32,8 +32,8 @@ impl Json for Strict {
     type PreparedKey = Name;
     type StringBuffer = NameBuffer;
 
-    // A lookup in a small object passes over its members anyway, so one pass replaces many.
-    const KEYS_PER_LOOKUP: usize = 2;
+    // Measured: a lookup in a small object takes as long as passing over four to six members.
+    const KEYS_PER_LOOKUP: usize = 4;
     const ACYCLIC: bool = true;
 
     fn prepare_key(key: &str) -> Name {
