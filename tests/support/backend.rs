@@ -197,7 +197,7 @@ fn serve(connection: usize, mut stream: TcpStream, seen: &Mutex<Vec<Seen>>, stra
 
 /// One request with a Content-Length or without a body; anything else is nothing the gateway may send.
 pub(crate) fn read_request(stream: &mut TcpStream, pending: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
-    let mut buffer = [0; 65536];
+    let mut buffer = vec![0; 65536];
     let mut fill = |pending: &mut Vec<u8>| match stream.read(&mut buffer) {
         Ok(count) if count > 0 => {
             pending.extend_from_slice(&buffer[..count]);

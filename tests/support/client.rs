@@ -165,7 +165,7 @@ impl Client {
     }
 
     fn fill(&mut self) -> Result<(), Loss> {
-        let mut buffer = [0; 65536];
+        let mut buffer = vec![0; 65536];
         match self.stream.read(&mut buffer) {
             Ok(0) => Err(Loss::Closed(self.pending.len())),
             Ok(count) => {

@@ -35,6 +35,11 @@ impl Metrics {
         self.series.iter().filter(|((have, all), _)| have == name && carries(all)).map(|(_, value)| value).sum()
     }
 
+    /// Whether that sum is so many.
+    pub(crate) fn counts(&self, name: &str, labels: &[(&str, &str)], many: usize) -> bool {
+        u32::try_from(many).is_ok_and(|many| (self.sum(name, labels) - f64::from(many)).abs() < 0.5)
+    }
+
     /// The labels of each series of that name whose value differs from `before`, with the difference.
     pub(crate) fn changed(&self, before: &Self, name: &str) -> Vec<(BTreeMap<String, String>, f64)> {
         let of_name = self.series.iter().filter(|((have, _), _)| have == name);

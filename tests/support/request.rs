@@ -82,24 +82,19 @@ impl Request {
 
     /// The head up to and with the empty line.
     pub(crate) fn head(&self) -> Vec<u8> {
-        let mut out = format!("{} {} {}\r\n", self.method, self.target, self.version);
-        if let Some(host) = &self.host {
-            out += &format!("Host: {host}\r\n");
-        }
-        for (name, value) in &self.fields {
-            out += &format!("{name}: {value}\r\n");
-        }
+        let mut lines = vec![format!("{} {} {}", self.method, self.target, self.version)];
+        lines.extend(self.host.iter().map(|host| format!("Host: {host}")));
+        lines.extend(self.fields.iter().map(|(name, value)| format!("{name}: {value}")));
         match self.framing {
             Framing::Length => {
                 if !self.body.is_empty() || matches!(self.method.as_str(), "POST" | "PUT" | "PATCH") {
-                    out += &format!("Content-Length: {}\r\n", self.body.len());
+                    lines.push(format!("Content-Length: {}", self.body.len()));
                 }
             }
-            Framing::Chunked(_) => out += "Transfer-Encoding: chunked\r\n",
+            Framing::Chunked(_) => lines.push("Transfer-Encoding: chunked".into()),
             Framing::Raw => {}
         }
-        out += "\r\n";
-        out.into_bytes()
+        (lines.join("\r\n") + "\r\n\r\n").into_bytes()
     }
 
     /// The body as framed.

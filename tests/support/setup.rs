@@ -44,7 +44,7 @@ impl Setup {
     }
 
     /// A route at `/NAME` whose form is written inline.
-    pub(crate) fn inline_route(self, name: &str, form: Value) -> Self {
+    pub(crate) fn inline_route(self, name: &str, form: &Value) -> Self {
         self.route(json!({
             "address": format!("/{name}"),
             "name": name,

@@ -15,13 +15,10 @@ fn spellings(form: &str, body: &[u8]) -> [Request; 3] {
 
 /// On a kept connection where the gateway kept it.
 fn exchange(gate: &Gate, kept: &mut Client, request: &Request) -> Response {
-    match kept.try_exchange(request) {
-        Ok(response) => response,
-        Err(_) => {
-            *kept = gate.client();
-            kept.exchange(request)
-        }
-    }
+    kept.try_exchange(request).unwrap_or_else(|_| {
+        *kept = gate.client();
+        kept.exchange(request)
+    })
 }
 
 #[test]

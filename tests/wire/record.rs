@@ -190,7 +190,7 @@ fn admin_pages_are_on_the_admin_listener_only() {
     assert_eq!(ready.status, 200);
     let snapshot: Value = gate.ask_admin("GET", "/-/snapshot").json();
     let info = gate.metrics();
-    let digests: Vec<_> = info.series.iter().filter(|((name, _), value)| name == "formgate_snapshot_info" && **value == 1.0).collect();
+    let digests: Vec<_> = info.series.iter().filter(|((name, _), value)| name == "formgate_snapshot_info" && **value > 0.5).collect();
     assert_eq!(digests.len(), 1);
     let digest = &digests[0].0.1["digest"];
     assert!(ready.text().contains(digest.as_str()), "{}", ready.text());

@@ -85,7 +85,7 @@ fn the_config_itself_is_watched() {
     eventually("the new context", || gate.get(ADDRESS).json()["p"] == "new words");
 }
 
-/// As Kubernetes mounts a ConfigMap: `flip.json -> ..data/flip.json`, `..data -> ..1`, and `..data` is renamed over.
+/// As Kubernetes mounts a `ConfigMap`: `flip.json -> ..data/flip.json`, `..data -> ..1`, and `..data` is renamed over.
 #[test]
 fn a_symlink_flip_is_noticed() {
     use std::os::unix::fs::symlink;
@@ -211,7 +211,7 @@ fn routes_come_and_go() {
     let backend = Backend::agreeing();
     let gate = flip(&backend, "off").start();
     assert_eq!(gate.get("/other").status, 404);
-    let with = flip(&backend, "off").inline_route("other", json!({ "description": "x", "type": "null" }));
+    let with = flip(&backend, "off").inline_route("other", &json!({ "description": "x", "type": "null" }));
     replace(&gate.config(), with.text().as_bytes());
     assert!((200..300).contains(&gate.reload().status));
     assert_eq!(gate.post("/other", "null").status, 200);

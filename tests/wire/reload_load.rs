@@ -14,7 +14,7 @@ const QUOTA: usize = 40;
 
 /// Generation `n` wants the member `a` when it is even, `b` when it is odd, and says its number in `p`.
 fn generation(backend: &Backend, n: usize) -> Setup {
-    let form = if n % 2 == 0 { "forms/a.json" } else { "forms/b.json" };
+    let form = if n.is_multiple_of(2) { "forms/a.json" } else { "forms/b.json" };
     Setup::bare(backend)
         .route(json!({
             "address": "/flip",
@@ -50,7 +50,7 @@ impl Load {
         assert_eq!(arrival.status, 200, "{}", arrival.head);
         let value = arrival.json();
         let number: usize = value["p"].as_str().unwrap().trim_start_matches("generation ").parse().unwrap();
-        assert_eq!(value["s"]["required"][0], if number % 2 == 0 { "a" } else { "b" }, "mixed: {value}");
+        assert_eq!(value["s"]["required"][0], if number.is_multiple_of(2) { "a" } else { "b" }, "mixed: {value}");
         let tag = arrival.field("etag").unwrap().to_owned();
         let mut tags = self.tags.lock().unwrap();
         let known = tags.entry(number).or_insert_with(|| (tag.clone(), arrival.body.clone()));
@@ -63,13 +63,13 @@ impl Load {
         while !self.stop.load(Ordering::SeqCst) {
             n += 1;
             let before = self.number(&exchange(&mut client, &Request::get("/flip")));
-            let member = if n % 2 == 0 { "a" } else { "b" };
+            let member = if n.is_multiple_of(2) { "a" } else { "b" };
             let act = Request::post("/flip", format!("{{\"{member}\":{}}}", n % 10));
             let status = exchange(&mut client, &act).status;
             let after = self.number(&exchange(&mut client, &Request::get("/flip")));
             assert!(before <= after, "time goes back: {before} then {after}");
             assert!(matches!(status, 200 | 204), "a failed act: {status}");
-            let fits = (before % 2 == 0) == (member == "a");
+            let fits = before.is_multiple_of(2) == (member == "a");
             if before == after {
                 self.within.fetch_add(1, Ordering::SeqCst);
                 assert_eq!(status, if fits { 200 } else { 204 }, "{member} in generation {before}");
@@ -115,7 +115,7 @@ fn two_hundred_reloads_under_four_posting_threads() {
         // Whatever fails here must stop the threads, or the scope waits for ever.
         let reloaded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             for n in 1..=RELOADS {
-                if n % 20 == 0 {
+                if n.is_multiple_of(20) {
                     replace(&gate.config(), &generation(&backend, n).text().as_bytes()[..200]);
                     assert!((400..600).contains(&gate.reload().status), "a bad file before generation {n}");
                 }

@@ -103,12 +103,11 @@ fn producer(reason: Reason) -> Producer {
             .map(|status| title(&format!("\"status {status}\"")))
             .to_vec(),
         Reason::Throttled => return Producer::Elsewhere("429: wire::limits"),
-        Reason::Stale => return Producer::Elsewhere("412: wire::heads, wire::table"),
+        Reason::Stale => return Producer::Elsewhere("412: wire::framing, wire::table"),
         Reason::Budget => return Producer::Elsewhere("503: wire::limits"),
         Reason::Draining => return Producer::Elsewhere("503: wire::stop"),
         Reason::Deadline => return Producer::Elsewhere("408: wire::deadlines"),
-        Reason::BodyBroken => return Producer::Elsewhere("400: wire::framing"),
-        Reason::Framing => return Producer::Elsewhere("400: wire::framing"),
+        Reason::BodyBroken | Reason::Framing => return Producer::Elsewhere("400: wire::framing"),
         Reason::HeadTooLarge => return Producer::Elsewhere("431: wire::framing"),
         Reason::Expectation => return Producer::Elsewhere("417: wire::framing"),
         Reason::NotFound => return Producer::Elsewhere("404: wire::table"),
@@ -140,7 +139,7 @@ fn gate(backend: &Backend) -> Gate {
         "required": ["n"],
         "additionalProperties": false,
     });
-    Setup::meeting(backend).inline_route("safe", safe).with("routes/1/numbers", "safe_integers").start()
+    Setup::meeting(backend).inline_route("safe", &safe).with("routes/1/numbers", "safe_integers").start()
 }
 
 /// The reason that was counted since `before`: exactly one, once.
@@ -195,13 +194,10 @@ fn refusals_on_a_kept_connection_are_byte_identical() {
     for reason in reasons() {
         let Producer::Refused(requests) = producer(reason) else { continue };
         for request in &requests {
-            let response = match client.try_exchange(request) {
-                Ok(response) => response,
-                Err(_) => {
-                    client = gate.client();
-                    client.exchange(request)
-                }
-            };
+            let response = client.try_exchange(request).unwrap_or_else(|_| {
+                client = gate.client();
+                client.exchange(request)
+            });
             heads.entry(response.constant_head()).or_default().push(format!("{reason:?}"));
         }
     }

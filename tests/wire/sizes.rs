@@ -12,8 +12,8 @@ const LARGE: usize = 8 << 20;
 fn digits(backend: &Backend) -> Gate {
     let digit = json!({ "description": "A digit.", "type": "integer", "minimum": 0, "maximum": 9 });
     Setup::bare(backend)
-        .inline_route("small", digit.clone())
-        .inline_route("large", digit)
+        .inline_route("small", &digit)
+        .inline_route("large", &digit)
         .with("routes/0/max_body", SMALL.to_string())
         .with("routes/1/max_body", "8MiB")
         .start()

@@ -35,7 +35,7 @@ fn a_bad_config_is_refused_whole_with_every_fault() {
         .with("routes/0/max_boddy", "1KiB")
         .with("routes/0/upstream/to", "nowhere")
         .with("defaults/limits", json!({ "get": "none", "post": "often", "refused": "none" }))
-        .inline_route("odd", json!({ "type": "string", "maxlength": 3 }));
+        .inline_route("odd", &json!({ "type": "string", "maxlength": 3 }));
     let (_dir, path) = written(&setup);
     for verb in ["serve", "check"] {
         let output = formgate(&[verb, &path]);

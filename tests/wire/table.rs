@@ -29,8 +29,7 @@ fn want(case: &Value) -> Want {
         "chunked_trailer" => exactly(200),
         // The case allows both; `framing::an_upgrade_is_refused` holds what DESIGN 4 says.
         "hdr Upgrade" => Want { statuses: vec![200, 400], closes: false },
-        "cl_te" | "two_cl" => Want { statuses: vec![400], closes: true },
-        "short_body" => Want { statuses: vec![400], closes: true },
+        "cl_te" | "two_cl" | "short_body" => Want { statuses: vec![400], closes: true },
         "hdr Expect" => exactly(417),
         "hdr connection-nominated" => Want { statuses: vec![200], closes: true },
         "method CONNECT" | "method TRACE" => Want { statuses: vec![400, 405, 501], closes: false },
