@@ -86,8 +86,8 @@ pub fn parse_rate(text: &str) -> Result<Option<Frequency>, BoundFault> {
     let (count, unit) = first.split_once('/').ok_or(BoundFault::Rate)?;
     let window = match unit {
         "s" => Duration::from_secs(1),
-        "m" => Duration::from_secs(60),
-        "h" => Duration::from_secs(3_600),
+        "m" => Duration::from_mins(1),
+        "h" => Duration::from_hours(1),
         _ => return Err(BoundFault::Rate),
     };
     let count = positive(count)?;

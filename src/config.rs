@@ -80,20 +80,27 @@ struct Judged {
 }
 
 fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
-    let at_start = |reason: String, line| {
+    let alone = |reason: String, (line, column)| {
         let suggestion = None;
-        vec![Fault { file: path.to_owned(), line, column: line, pointer: String::new(), reason, suggestion, lint: None }]
+        vec![Fault {
+            file: path.to_owned(),
+            line,
+            column,
+            pointer: String::new(),
+            reason,
+            suggestion,
+            lint: None,
+        }]
     };
-    let bytes = files.read_yaml(path).map_err(|reason| at_start(reason, 0))?;
+    let bytes = files.read_yaml(path).map_err(|reason| alone(reason, (0, 0)))?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
-        let (line, column) = crate::json::line_column(&bytes, error.valid_up_to());
-        let mut faults = at_start("not UTF-8".to_owned(), line);
-        faults.iter_mut().for_each(|fault| fault.column = column);
-        faults
+        alone("not UTF-8".to_owned(), crate::json::line_column(&bytes, error.valid_up_to()))
     })?;
     let (findings, warnings) = (Findings::default(), Findings::default());
     let Some(tree) = Tree::read(text, &findings) else { return Err(findings.into_faults(path)) };
-    let Some(file) = decode::decode::<raw::File>(&tree, &findings) else { return Err(findings.into_faults(path)) };
+    let Some(file) = decode::decode::<raw::File>(&tree, &findings) else {
+        return Err(findings.into_faults(path));
+    };
     let mut compiler = Compiler {
         tree: &tree,
         findings: &findings,
@@ -140,7 +147,9 @@ pub fn schema() -> String {
 fn drop_widths(schema: &mut serde_json::Value) {
     match schema {
         serde_json::Value::Object(members) => {
-            members.retain(|name, value| name != "format" || !value.as_str().is_some_and(|f| f.starts_with("uint")));
+            members.retain(|name, value| {
+                name != "format" || !value.as_str().is_some_and(|f| f.starts_with("uint"))
+            });
             members.values_mut().for_each(drop_widths);
         }
         serde_json::Value::Array(elements) => elements.iter_mut().for_each(drop_widths),

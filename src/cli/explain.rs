@@ -9,7 +9,7 @@ use crate::gateway::Route;
 use crate::json::{Document, Value, line_column};
 use std::fmt::Write as _;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What `explain` can be asked.
@@ -47,7 +47,11 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     };
     let Some(route) = loaded.gateway.at(&question.address) else {
         let known: Vec<_> = loaded.gateway.routes().map(|route| route.address.as_str()).collect();
-        return usage(&format!("no route at {}; there is {}", printable(&question.address), known.join(", ")));
+        return usage(&format!(
+            "no route at {}; there is {}",
+            printable(&question.address),
+            known.join(", ")
+        ));
     };
     let body = match read(question.body.as_ref(), route.max_body) {
         Ok(body) => body,
@@ -64,7 +68,10 @@ fn usage(reason: &str) -> ExitCode {
 }
 
 fn tell_apart(config: Option<PathBuf>, words: &[String]) -> Result<Question, String> {
-    let is_config = |word: &str| !word.starts_with('/') || word.ends_with(".yaml") || word.ends_with(".yml");
+    let is_config = |word: &str| {
+        let extension = Path::new(word).extension();
+        !word.starts_with('/') || extension.is_some_and(|extension| extension == "yaml" || extension == "yml")
+    };
     let (in_place, rest) = match words {
         [first, rest @ ..] if config.is_none() && !rest.is_empty() && is_config(first) => (Some(first), rest),
         [first, rest @ ..] if config.is_none() && rest.len() == 2 => (Some(first), rest),
@@ -90,7 +97,10 @@ fn read(body: Option<&PathBuf>, limit: usize) -> Result<Vec<u8>, String> {
     let limit = limit as u64 + 1;
     let mut bytes = Vec::new();
     match body {
-        None => std::io::stdin().take(limit).read_to_end(&mut bytes).map_err(|e| format!("cannot read standard input: {e}"))?,
+        None => std::io::stdin()
+            .take(limit)
+            .read_to_end(&mut bytes)
+            .map_err(|e| format!("cannot read standard input: {e}"))?,
         Some(path) => std::fs::File::open(path)
             .and_then(|file| file.take(limit).read_to_end(&mut bytes))
             .map_err(|e| format!("cannot read {}: {e}", path.display()))?,
@@ -121,7 +131,11 @@ fn explain(route: &Route, body: &[u8]) -> (bool, String) {
         return (false, text);
     }
     if !route.form.numbers_safe(value) {
-        return (false, "refused: a number that the backend would not read as written (numbers: safe_integers)\n".to_owned());
+        return (
+            false,
+            "refused: a number that the backend would not read as written (numbers: safe_integers)\n"
+                .to_owned(),
+        );
     }
     let outbound = &route.outbound;
     let text = format!(

@@ -39,7 +39,8 @@ impl Style {
             Severity::Error => self.paint("1;31", "error"),
             Severity::Warning => self.paint("1;33", "warning"),
         };
-        let mut text = format!("{}: {word}: {}", self.paint("1", &printable(&place)), printable(&fault.reason));
+        let mut text =
+            format!("{}: {word}: {}", self.paint("1", &printable(&place)), printable(&fault.reason));
         if let Some(lint) = &fault.lint {
             let _ = write!(text, " [{lint}]");
         }

@@ -9,7 +9,9 @@ use super::field::{EITHER, FIELD, Field};
 use super::scalar::{self, Plain};
 use super::tree::{Content, Mark, Member, Tree};
 use serde::de::value::{StrDeserializer, UsizeDeserializer};
-use serde::de::{self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    self, Deserialize, DeserializeSeed, Deserializer, IntoDeserializer, MapAccess, SeqAccess, Visitor,
+};
 use std::fmt;
 
 /// Reads the whole tree as a `T`. `None` when the root itself does not fit, and this has been reported.
@@ -118,9 +120,10 @@ impl<'t> Deserializer<'t> for Decoder<'t> {
             Content::Scalar { text, plain } => match (plain, scalar::resolve(text)) {
                 (false, _) | (true, Plain::Text) => visitor.visit_borrowed_str(text),
                 (true, Plain::Ambiguous(why)) => Err(Refusal(format!("{why}; write it in quotes"))),
-                (true, Plain::Null | Plain::Bool(_) | Plain::Number) => {
-                    Err(Refusal(format!("expected text, found {}; write it in quotes", scalar::describe(self.content()))))
-                }
+                (true, Plain::Null | Plain::Bool(_) | Plain::Number) => Err(Refusal(format!(
+                    "expected text, found {}; write it in quotes",
+                    scalar::describe(self.content())
+                ))),
             },
             Content::Sequence(_) | Content::Mapping(_) => Err(self.expected("text")),
         }
@@ -133,7 +136,9 @@ impl<'t> Deserializer<'t> for Decoder<'t> {
     fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Refusal> {
         match self.content() {
             Content::Sequence(elements) => visitor.visit_seq(Elements { of: self, rest: elements.iter() }),
-            Content::Scalar { .. } | Content::Mapping(_) => Err(self.expected("a list (`- item`, or `[item]`)")),
+            Content::Scalar { .. } | Content::Mapping(_) => {
+                Err(self.expected("a list (`- item`, or `[item]`)"))
+            }
         }
     }
 
@@ -147,7 +152,12 @@ impl<'t> Deserializer<'t> for Decoder<'t> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Refusal> {
-        visitor.visit_map(Entries { of: self, rest: self.mapping()?.iter(), known: Some(fields), value: None })
+        visitor.visit_map(Entries {
+            of: self,
+            rest: self.mapping()?.iter(),
+            known: Some(fields),
+            value: None,
+        })
     }
 
     fn deserialize_tuple_struct<V: Visitor<'t>>(
@@ -225,7 +235,11 @@ impl<'t> MapAccess<'t> for Entries<'t> {
                         Some(name) => format!("did you mean `{name}`?"),
                         None => format!("known here: {}", known.join(", ")),
                     };
-                    self.of.report(member.key, format!("unknown key `{}`", text.escape_debug()), Some(suggestion));
+                    self.of.report(
+                        member.key,
+                        format!("unknown key `{}`", text.escape_debug()),
+                        Some(suggestion),
+                    );
                 }
                 Some(_) => {
                     self.value = Some(member.value);

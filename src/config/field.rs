@@ -14,19 +14,13 @@ pub(super) const EITHER: &str = "formgate::Either";
 const MARKED: &str = "formgate::Marked";
 
 /// A value of the file that may be missing or wrong.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum Field<T> {
+    #[default]
     Absent,
     /// Given, but not a `T`; this has been reported.
     Wrong(Mark),
     Given(Mark, T),
-}
-
-// By hand: derived, it would ask `T` for a default.
-impl<T> Default for Field<T> {
-    fn default() -> Self {
-        Self::Absent
-    }
 }
 
 impl<T> Field<T> {

@@ -5,8 +5,8 @@
 
 use super::field::{Either, Field, Members, Subtree};
 use super::words::{
-    AccessLogWord, AdminWord, Filled, GptType, HostWord, ListenAddress, Network, NoneWord, Origin, PublicUrl, RateWord,
-    RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff, UpstreamPath,
+    AccessLogWord, AdminWord, Filled, GptType, HostWord, ListenAddress, Network, NoneWord, Origin, PublicUrl,
+    RateWord, RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff, UpstreamPath,
 };
 use crate::form::Lint;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -157,7 +157,23 @@ mod tests {
         for text in ["0", "-0", "1", "-12", "1.5", "1.0e+3", "9007199254740993", "0.30000000000000001"] {
             assert_eq!(resolve(text), Plain::Number, "{text}");
         }
-        for text in ["string", "/meetings", "10.0.0.1", "1.2.3", "5/s", "64KiB", "30s", "3d-print", "-", "a_b", "http://x:80", "..", "1-2", "2026-01", "10.0.0.1:8080"] {
+        for text in [
+            "string",
+            "/meetings",
+            "10.0.0.1",
+            "1.2.3",
+            "5/s",
+            "64KiB",
+            "30s",
+            "3d-print",
+            "-",
+            "a_b",
+            "http://x:80",
+            "..",
+            "1-2",
+            "2026-01",
+            "10.0.0.1:8080",
+        ] {
             assert_eq!(resolve(text), Plain::Text, "{text}");
         }
         assert_eq!(resolve("~"), Plain::Null);
@@ -168,8 +184,33 @@ mod tests {
     #[test]
     fn what_readers_disagree_on() {
         for text in [
-            "NO", "yes", "On", "y", "N", "017", "08", "1_000", "1:30", "190:20:30.15", "0x1F", "0o17", "0b101", "1e3",
-            "1.5e3", "+1", ".5", "1.", ".inf", "-.INF", ".NaN", "2026-01-31", "2026-1-3T10:00:00Z", "", "=", "<<", "-017",
+            "NO",
+            "yes",
+            "On",
+            "y",
+            "N",
+            "017",
+            "08",
+            "1_000",
+            "1:30",
+            "190:20:30.15",
+            "0x1F",
+            "0o17",
+            "0b101",
+            "1e3",
+            "1.5e3",
+            "+1",
+            ".5",
+            "1.",
+            ".inf",
+            "-.INF",
+            ".NaN",
+            "2026-01-31",
+            "2026-1-3T10:00:00Z",
+            "",
+            "=",
+            "<<",
+            "-017",
         ] {
             assert!(matches!(resolve(text), Plain::Ambiguous(_)), "{text}: {:?}", resolve(text));
         }

@@ -44,7 +44,10 @@ enum Step {
 #[derive(Debug)]
 pub(super) enum Content {
     /// `plain` is a scalar without quotes or block marker, open to interpretation.
-    Scalar { text: String, plain: bool },
+    Scalar {
+        text: String,
+        plain: bool,
+    },
     Sequence(Vec<Mark>),
     /// In the order of the file, names distinct.
     Mapping(Vec<Member>),
@@ -69,7 +72,8 @@ impl Tree {
 
     /// Reads one document. What is wrong goes to `findings`; a tree comes back when the rest can still be judged.
     pub(super) fn read(text: &str, findings: &Findings) -> Option<Self> {
-        let mut builder = Builder { tree: Self { nodes: Vec::new() }, open: Vec::new(), findings, documents: 0 };
+        let mut builder =
+            Builder { tree: Self { nodes: Vec::new() }, open: Vec::new(), findings, documents: 0 };
         for event in Parser::new_from_str(text) {
             match event {
                 Ok((event, span)) => builder.take(event, span),
@@ -120,7 +124,9 @@ impl Tree {
             let step = step.replace("~1", "/").replace("~0", "~");
             let next = match self.content(at) {
                 Content::Scalar { .. } => None,
-                Content::Sequence(elements) => step.parse().ok().and_then(|i: usize| elements.get(i)).copied(),
+                Content::Sequence(elements) => {
+                    step.parse().ok().and_then(|i: usize| elements.get(i)).copied()
+                }
                 Content::Mapping(members) => {
                     members.iter().find(|m| self.text(m.key) == Some(&step)).map(|m| m.value)
                 }
@@ -194,7 +200,11 @@ impl Builder<'_> {
                 self.open.pop();
             }
             Event::Alias(_) => {
-                self.refuse(span, "aliases are not read", Some("write the value out; `defaults:` holds for every route"));
+                self.refuse(
+                    span,
+                    "aliases are not read",
+                    Some("write the value out; `defaults:` holds for every route"),
+                );
                 // Something must stand in its place for the keys after it to stay keys.
                 self.place(Content::Scalar { text: String::new(), plain: false }, span);
             }
@@ -208,7 +218,11 @@ impl Builder<'_> {
             self.refuse(span, "anchors are not read", Some("write the value out where it is meant"));
         }
         if tagged {
-            self.refuse(span, "tags are not read", Some("leave the `!…` out, and quote the value if it is text"));
+            self.refuse(
+                span,
+                "tags are not read",
+                Some("leave the `!…` out, and quote the value if it is text"),
+            );
         }
     }
 

@@ -156,9 +156,9 @@ fn parse_admin(text: &str) -> Result<Option<AdminAddress>, String> {
             Err("a unix socket needs an absolute path, `unix:/run/formgate/admin.sock`".to_owned())
         };
     }
-    let address: SocketAddr = text
-        .parse()
-        .map_err(|_| "expected a loopback address with a port, `127.0.0.1:9901`, `unix:/path`, or `off`".to_owned())?;
+    let address: SocketAddr = text.parse().map_err(|_| {
+        "expected a loopback address with a port, `127.0.0.1:9901`, `unix:/path`, or `off`".to_owned()
+    })?;
     if address.ip().to_canonical().is_loopback() {
         Ok(Some(AdminAddress::Tcp(address)))
     } else {
@@ -200,12 +200,15 @@ fn parse_name(text: &str) -> Result<String, String> {
     if text.starts_with('_') {
         return Err("names that start with `_` are the gateway's own; start with a letter".to_owned());
     }
-    Err("a name is snake_case: a lower-case letter, then lower-case letters, digits and `_`, 64 at most".to_owned())
+    Err("a name is snake_case: a lower-case letter, then lower-case letters, digits and `_`, 64 at most"
+        .to_owned())
 }
 
 fn parse_server(text: &str) -> Result<Server, String> {
     if text.starts_with("https://") {
-        return Err("TLS upstreams are not supported yet; use `http://` to a backend on a trusted network".to_owned());
+        return Err(
+            "TLS upstreams are not supported yet; use `http://` to a backend on a trusted network".to_owned()
+        );
     }
     let expected = || "expected `http://host:port`, without path, query or password".to_owned();
     let rest = text.strip_prefix("http://").ok_or_else(expected)?;
@@ -218,11 +221,15 @@ fn parse_origin(text: &str) -> Result<String, String> {
     if text == "*" {
         return Ok(text.to_owned());
     }
-    let fits = text
-        .strip_prefix("https://")
-        .or_else(|| text.strip_prefix("http://"))
-        .is_some_and(|authority| split_host_port(authority).is_some() && authority.to_ascii_lowercase() == authority);
-    if fits { Ok(text.to_owned()) } else { Err("expected an origin as browsers send it, `https://app.example`, lower case and without a path, or `*`".to_owned()) }
+    let fits =
+        text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).is_some_and(|authority| {
+            split_host_port(authority).is_some() && authority.to_ascii_lowercase() == authority
+        });
+    if fits {
+        Ok(text.to_owned())
+    } else {
+        Err("expected an origin as browsers send it, `https://app.example`, lower case and without a path, or `*`".to_owned())
+    }
 }
 
 /// Host (IPv6 without its brackets) and port, or nothing when it is not that.
@@ -244,11 +251,10 @@ fn split_host_port(authority: &str) -> Option<(&str, Option<u16>)> {
     };
     match rest.strip_prefix(':') {
         None if rest.is_empty() => Some((host, None)),
-        None => None,
         Some(port) if port.bytes().all(|b| b.is_ascii_digit()) => {
             port.parse().ok().filter(|port| *port != 0).map(|port| (host, Some(port)))
         }
-        Some(_) => None,
+        None | Some(_) => None,
     }
 }
 
@@ -285,7 +291,10 @@ fn check_bytes(text: &str, extra: &[u8]) -> Result<(), String> {
             match decoded {
                 None => return Err("has a `%` without two hexadecimal digits behind it".to_owned()),
                 Some(b) if is_unreserved(b) => {
-                    return Err(format!("has `%{digits}`, which some clients send as `{}`; write that", char::from(b)));
+                    return Err(format!(
+                        "has `%{digits}`, which some clients send as `{}`; write that",
+                        char::from(b)
+                    ));
                 }
                 Some(_) if digits.bytes().any(|b| b.is_ascii_lowercase()) => {
                     return Err(format!("has `%{digits}`; percent-encodings are written in upper case"));

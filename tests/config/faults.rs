@@ -53,8 +53,10 @@ fn compare(path: &Path, faults: &[Fault]) -> Vec<String> {
             _ => false,
         };
         if !same {
-            let said = faults.get(index).map(|f| format!("{}:{} {} {}", f.line, f.column, f.pointer, f.reason));
-            let wanted = expected.get(index).map(|e| format!("{:?} {:?} {}", e.position, e.pointer, e.reason));
+            let said =
+                faults.get(index).map(|f| format!("{}:{} {} {}", f.line, f.column, f.pointer, f.reason));
+            let wanted =
+                expected.get(index).map(|e| format!("{:?} {:?} {}", e.position, e.pointer, e.reason));
             wrong.push(format!("{} #{index}: said {said:?}, wanted {wanted:?}", path.display()));
         }
     }
@@ -62,7 +64,8 @@ fn compare(path: &Path, faults: &[Fault]) -> Vec<String> {
 }
 
 fn each(dir: &str, mut judge: impl FnMut(&Path) -> Vec<Fault>) {
-    let mut paths: Vec<_> = std::fs::read_dir(root(dir)).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut paths: Vec<_> =
+        std::fs::read_dir(root(dir)).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     paths.sort();
     assert!(!paths.is_empty(), "no cases in {dir}");

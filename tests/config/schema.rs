@@ -17,7 +17,8 @@ fn example() -> Value {
 #[test]
 fn the_example_fits_the_schema() {
     let (validator, example) = (validator(), example());
-    let errors: Vec<_> = validator.iter_errors(&example).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    let errors: Vec<_> =
+        validator.iter_errors(&example).map(|e| format!("{}: {e}", e.instance_path())).collect();
     assert_eq!(errors, Vec::<String>::new());
 }
 
@@ -25,7 +26,20 @@ fn the_example_fits_the_schema() {
 #[test]
 fn the_schema_is_closed() {
     let validator = validator();
-    for pointer in ["", "/upstreams/legacy", "/upstreams/legacy/timeouts", "/defaults", "/defaults/limits", "/routes/0", "/routes/0/upstream", "/routes/0/consequence", "/routes/0/cors", "/routes/0/examples", "/routes/0/messages/0", "/lints"] {
+    for pointer in [
+        "",
+        "/upstreams/legacy",
+        "/upstreams/legacy/timeouts",
+        "/defaults",
+        "/defaults/limits",
+        "/routes/0",
+        "/routes/0/upstream",
+        "/routes/0/consequence",
+        "/routes/0/cors",
+        "/routes/0/examples",
+        "/routes/0/messages/0",
+        "/lints",
+    ] {
         let mut example = example();
         example.pointer_mut(pointer).unwrap().as_object_mut().unwrap().insert("colour".into(), "red".into());
         assert!(!validator.is_valid(&example), "{pointer}");
@@ -48,7 +62,13 @@ fn the_schema_is_closed() {
         }
         assert!(!validator.is_valid(&example), "{pointer}");
     }
-    for (parent, name) in [("", "listen"), ("", "routes"), ("/routes/0", "form"), ("/routes/0/upstream", "to"), ("/routes/0/messages/0", "role")] {
+    for (parent, name) in [
+        ("", "listen"),
+        ("", "routes"),
+        ("/routes/0", "form"),
+        ("/routes/0/upstream", "to"),
+        ("/routes/0/messages/0", "role"),
+    ] {
         let mut example = example();
         example.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(name);
         assert!(!validator.is_valid(&example), "{parent} without {name}");

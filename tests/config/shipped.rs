@@ -50,12 +50,17 @@ fn what_a_route_says_is_what_it_gets() {
     assert_eq!(route.outbound.pass_fields, ["accept-language"]);
     assert_eq!(route.consequence.pass_fields, ["location"]);
     let published = std::str::from_utf8(&route.arrival.variants()[0].bytes).unwrap().to_owned();
-    assert!(published.starts_with(r#"{"p":"Starts a meeting and answers with a public join link.","m":[{"role":"system","content":"#));
+    assert!(published.starts_with(
+        r#"{"p":"Starts a meeting and answers with a public join link.","m":[{"role":"system","content":"#
+    ));
 
     let route = loaded.gateway.at("/api/v2/payments/refund").unwrap();
     assert_eq!(route.max_body, 4 << 10);
     let route = loaded.gateway.at("/api/v2/text/publish").unwrap();
-    assert_eq!((route.outbound.method.as_str(), route.outbound.target.as_str()), ("PUT", "/texts/front-page?draft=0"));
+    assert_eq!(
+        (route.outbound.method.as_str(), route.outbound.target.as_str()),
+        ("PUT", "/texts/front-page?draft=0")
+    );
     // The order of members is kept from YAML to the wire.
     let route = loaded.gateway.at("/api/v2/notes/pin").unwrap();
     assert_eq!(

@@ -58,7 +58,10 @@ fn check_with_warnings() {
     let Run { code, out, err } = run(&["check", file], "");
     assert_eq!(code, 0);
     assert!(out.contains(": 1 route, 2 warnings, digest "), "{out}");
-    assert!(err.contains(&format!("{file}:5:3: warning: no route goes to upstream `erp` [unused-upstream]\n")), "{err}");
+    assert!(
+        err.contains(&format!("{file}:5:3: warning: no route goes to upstream `erp` [unused-upstream]\n")),
+        "{err}"
+    );
     let Run { code, out, err } = run(&["check", "--deny-warnings", file], "");
     assert_eq!((code, out.as_str()), (78, ""));
     assert!(err.contains(": error: "), "{err}");
@@ -86,12 +89,29 @@ fn check_prints_the_schema() {
 
 #[test]
 fn usage() {
-    for words in [&[][..], &["serv"], &["check", "--colour"], &["check", "a", "b"], &["explain"], &["explain", "a"], &["explain", "/a", "b", "c", "d"], &["explain", "/nowhere"], &["explain", "/api/v2/cache/purge", "no/such/file"], &["check", "--schema", "--json"]] {
+    for words in [
+        &[][..],
+        &["serv"],
+        &["check", "--colour"],
+        &["check", "a", "b"],
+        &["explain"],
+        &["explain", "a"],
+        &["explain", "/a", "b", "c", "d"],
+        &["explain", "/nowhere"],
+        &["explain", "/api/v2/cache/purge", "no/such/file"],
+        &["check", "--schema", "--json"],
+    ] {
         let Run { code, out, err } = run(words, "");
         assert_eq!((code, out.as_str()), (64, ""), "{words:?}");
         assert!(!err.is_empty());
     }
-    for words in [&["--help"][..], &["check", "--help"], &["explain", "--help"], &["serve", "--help"], &["demo", "--help"]] {
+    for words in [
+        &["--help"][..],
+        &["check", "--help"],
+        &["explain", "--help"],
+        &["serve", "--help"],
+        &["demo", "--help"],
+    ] {
         let Run { code, out, .. } = run(words, "");
         assert_eq!(code, 0);
         assert!(words == ["--help"] || out.contains("Examples:"), "{out}");
@@ -111,7 +131,8 @@ fn a_missing_config_is_refused() {
 
 #[test]
 fn explain_accepts() {
-    let Run { code, out, .. } = run(&["explain", "/api/v2/meetings/start"], r#"{"title":"Q3","displayName":"Ada"}"#);
+    let Run { code, out, .. } =
+        run(&["explain", "/api/v2/meetings/start"], r#"{"title":"Q3","displayName":"Ada"}"#);
     assert_eq!(code, 0);
     assert_eq!(out, "accepted: start_meeting would send these 34 bytes as POST /meetings to `legacy`\n");
     // The same through every order of words.
@@ -121,7 +142,12 @@ fn explain_accepts() {
     let config = root("config/gateway.yaml");
     let config = config.to_str().unwrap();
     let purge = "/api/v2/cache/purge";
-    for words in [&[purge, body][..], &[config, purge, body], &["--config", config, purge, body], &[config, purge, "-"]] {
+    for words in [
+        &[purge, body][..],
+        &[config, purge, body],
+        &["--config", config, purge, body],
+        &[config, purge, "-"],
+    ] {
         let Run { code, out, .. } = run(&[&["explain"], words].concat(), "{}");
         assert_eq!(code, 0, "{words:?}");
         assert!(out.starts_with("accepted: purge_cache would send these 2 bytes"), "{out}");
@@ -131,9 +157,14 @@ fn explain_accepts() {
 #[test]
 fn explain_refuses_and_prints_no_value() {
     let meeting = "/api/v2/meetings/start";
-    let Run { code, out, .. } = run(&["explain", meeting], "{\n  \"title\": \"secret-value\",\n  \"title\": \"b\"}");
-    assert_eq!((code, out.as_str()), (1, "refused: a member name twice in one object\n    body      line 3, column 3\n"));
-    let Run { code, out, .. } = run(&["explain", meeting], "{\"title\":\"\",\n \"displayName\":\"secret-value\"}");
+    let Run { code, out, .. } =
+        run(&["explain", meeting], "{\n  \"title\": \"secret-value\",\n  \"title\": \"b\"}");
+    assert_eq!(
+        (code, out.as_str()),
+        (1, "refused: a member name twice in one object\n    body      line 3, column 3\n")
+    );
+    let Run { code, out, .. } =
+        run(&["explain", meeting], "{\"title\":\"\",\n \"displayName\":\"secret-value\"}");
     assert_eq!(code, 1);
     assert_eq!(
         out,
@@ -142,7 +173,10 @@ fn explain_refuses_and_prints_no_value() {
     );
     let Run { code, out, .. } = run(&["explain", meeting], r#"["secret-value"]"#);
     assert_eq!(code, 1);
-    assert!(out.contains("keyword   type\n") && out.contains("instance  (root), line 1, column 1\n"), "{out}");
+    assert!(
+        out.contains("keyword   type\n") && out.contains("instance  (root), line 1, column 1\n"),
+        "{out}"
+    );
     let Run { code, out, .. } = run(&["explain", meeting], &" ".repeat((64 << 10) + 1));
     assert_eq!((code, out.as_str()), (1, "refused: larger than max_body, 64KiB\n"));
     let Run { code, out, .. } = run(&["explain", meeting], "");

@@ -34,7 +34,8 @@ fn refusal(body: &str, form: &CompiledForm, max_body: usize) -> Option<String> {
         }
     };
     if let Some(mismatch) = form.mismatch(value) {
-        let instance = if mismatch.instance_pointer.is_empty() { "its root" } else { &mismatch.instance_pointer };
+        let instance =
+            if mismatch.instance_pointer.is_empty() { "its root" } else { &mismatch.instance_pointer };
         return Some(format!("{instance} does not fit {} of the form", mismatch.schema_pointer));
     }
     (!form.numbers_safe(value)).then(|| "a number in it is not safe (`numbers: safe_integers`)".to_owned())

@@ -14,20 +14,29 @@ use std::path::PathBuf;
 
 /// Where the text of a form came from.
 enum Source {
-    File { path: PathBuf, text: String },
+    File {
+        path: PathBuf,
+        text: String,
+    },
     /// The node in the YAML.
     Inline(Mark),
 }
 
 impl Compiler<'_> {
-    pub(super) fn form(&mut self, field: &Field<Either<Filled, crate::config::field::Subtree>>, options: &FormOptions) -> Option<CompiledForm> {
+    pub(super) fn form(
+        &mut self,
+        field: &Field<Either<Filled, crate::config::field::Subtree>>,
+        options: &FormOptions,
+    ) -> Option<CompiledForm> {
         let Field::Given(at, given) = field else { return None };
         let (text, source) = match given {
             Either::Scalar(Filled(name)) => {
                 let text = self.form_text(*at, name)?;
                 (text.clone(), Source::File { path: self.files.path_of(name), text })
             }
-            Either::Mapping(subtree) => (inline::to_json(self.tree, subtree.0, self.findings)?, Source::Inline(subtree.0)),
+            Either::Mapping(subtree) => {
+                (inline::to_json(self.tree, subtree.0, self.findings)?, Source::Inline(subtree.0))
+            }
         };
         match CompiledForm::compile(&text, options) {
             Ok(form) => {
@@ -107,7 +116,11 @@ impl Compiler<'_> {
     }
 
     /// `levels`, changed as the mapping says.
-    pub(super) fn lint_levels(&self, mut levels: LintLevels, changes: &Field<Members<raw::Level>>) -> LintLevels {
+    pub(super) fn lint_levels(
+        &self,
+        mut levels: LintLevels,
+        changes: &Field<Members<raw::Level>>,
+    ) -> LintLevels {
         for (name, _, level) in members(changes) {
             let Some(lint) = Lint::named(&name.text) else {
                 let known = || Lint::ALL.iter().map(|lint| lint.name());
@@ -115,7 +128,11 @@ impl Compiler<'_> {
                     Some(lint) => format!("did you mean `{lint}`?"),
                     None => format!("known lints: {}", known().collect::<Vec<_>>().join(", ")),
                 };
-                self.fault_with(name.mark, format!("unknown lint `{}`", name.text.escape_debug()), suggestion);
+                self.fault_with(
+                    name.mark,
+                    format!("unknown lint `{}`", name.text.escape_debug()),
+                    suggestion,
+                );
                 continue;
             };
             levels.set(

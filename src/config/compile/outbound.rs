@@ -38,14 +38,26 @@ const OURS_IN_REQUEST: [&str; 8] = [
 ];
 
 /// Fields that the gateway writes into every answer, or that would not be true of its body.
-const OURS_IN_ANSWER: [&str; 7] =
-    ["cache-control", "content-encoding", "content-range", "content-type", "date", "retry-after", "x-request-id"];
+const OURS_IN_ANSWER: [&str; 7] = [
+    "cache-control",
+    "content-encoding",
+    "content-range",
+    "content-type",
+    "date",
+    "retry-after",
+    "x-request-id",
+];
 
 /// Fields whose value is a secret by their meaning.
-const SECRET: [&str; 6] = ["authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "x-access-token"];
+const SECRET: [&str; 6] =
+    ["authorization", "cookie", "x-api-key", "api-key", "x-auth-token", "x-access-token"];
 
 impl Compiler<'_> {
-    pub(super) fn outbound(&mut self, field: &Field<raw::Outbound>, backends: &[Backend]) -> Option<Outbound> {
+    pub(super) fn outbound(
+        &mut self,
+        field: &Field<raw::Outbound>,
+        backends: &[Backend],
+    ) -> Option<Outbound> {
         let Field::Given(at, entry) = field else { return None };
         let to = self.required(&entry.to, *at, "to", "name-of-an-upstream");
         let path = self.required(&entry.path, *at, "path", "/meetings");
@@ -54,7 +66,10 @@ impl Compiler<'_> {
         let pass_fields = self.pass_fields(&entry.pass_headers, &OURS_IN_REQUEST);
         for (at, name) in given(&entry.pass_headers) {
             if set_fields.iter().any(|set| set.name.eq_ignore_ascii_case(&name.0)) {
-                self.fault(at, format!("`{}` is set and passed; it would be sent twice", name.0.escape_debug()));
+                self.fault(
+                    at,
+                    format!("`{}` is set and passed; it would be sent twice", name.0.escape_debug()),
+                );
             }
         }
         let backend = backend?;
@@ -76,16 +91,15 @@ impl Compiler<'_> {
 
     fn backend<'b>(&self, at: Mark, name: &str, backends: &'b [Backend]) -> Option<&'b Backend> {
         let found = backends.iter().find(|backend| backend.name == name);
-        match found {
-            Some(backend) => backend.used.set(true),
-            None => {
-                let known = || backends.iter().map(|backend| backend.name.as_str());
-                let suggestion = match nearest(name, known()) {
-                    Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("known upstreams: {}", known().collect::<Vec<_>>().join(", ")),
-                };
-                self.fault_with(at, format!("unknown upstream `{}`", name.escape_debug()), suggestion);
-            }
+        if let Some(backend) = found {
+            backend.used.set(true);
+        } else {
+            let known = || backends.iter().map(|backend| backend.name.as_str());
+            let suggestion = match nearest(name, known()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!("known upstreams: {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            self.fault_with(at, format!("unknown upstream `{}`", name.escape_debug()), suggestion);
         }
         found
     }
@@ -199,7 +213,10 @@ impl Compiler<'_> {
         } else if lower == "host" && ours.contains(&"host") {
             self.fault_with(at, "`Host` is not set among the fields", "use `upstream.host`");
         } else if FRAMING.contains(&lower.as_str()) || lower.starts_with("proxy-") {
-            self.fault(at, format!("`{name}` frames the message or belongs to one connection; it is the gateway's"));
+            self.fault(
+                at,
+                format!("`{name}` frames the message or belongs to one connection; it is the gateway's"),
+            );
         } else if ours.contains(&lower.as_str()) || lower.starts_with("x-forwarded-") {
             self.fault(at, format!("`{name}` is written by the gateway"));
         } else {

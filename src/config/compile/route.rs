@@ -49,7 +49,9 @@ impl Compiler<'_> {
         defaults: &Defaults<'_>,
         backends: &[Backend],
     ) -> Vec<Route> {
-        let Some(list) = self.required(&file.routes, Tree::ROOT, "routes", "[ … ]") else { return Vec::new() };
+        let Some(list) = self.required(&file.routes, Tree::ROOT, "routes", "[ … ]") else {
+            return Vec::new();
+        };
         if list.is_empty()
             && let Some(at) = file.routes.mark()
         {
@@ -142,14 +144,15 @@ impl Compiler<'_> {
         defaults: &Defaults<'_>,
     ) -> Option<Limits> {
         type Pick = fn(&raw::Limits) -> &Field<RateWord>;
-        let kinds: [(&str, Pick); 3] = [("get", |l| &l.get), ("post", |l| &l.post), ("refused", |l| &l.refused)];
+        let kinds: [(&str, Pick); 3] =
+            [("get", |l| &l.get), ("post", |l| &l.post), ("refused", |l| &l.refused)];
         let mut missing = Vec::new();
         let [get, post, refused] = kinds.map(|(kind, pick)| {
             let said = said(own, pick).or_else(|| said(defaults.limits, pick));
             if said.is_none() {
                 missing.push(format!("`{kind}`"));
             }
-            said.flatten().map(|Frequency { period, burst }| Rate { period, burst })
+            said.and_then(|RateWord(rate)| rate).map(|Frequency { period, burst }| Rate { period, burst })
         });
         if missing.is_empty() {
             return Some(Limits::new(get, post, refused, defaults.limiter_keys));
@@ -206,14 +209,14 @@ impl Compiler<'_> {
 fn said(
     field: &Field<Either<NoneWord, raw::Limits>>,
     pick: impl Fn(&raw::Limits) -> &Field<RateWord>,
-) -> Option<Option<Frequency>> {
+) -> Option<RateWord> {
     match field {
         Field::Absent => None,
-        Field::Wrong(_) | Field::Given(_, Either::Scalar(_)) => Some(None),
+        Field::Wrong(_) | Field::Given(_, Either::Scalar(_)) => Some(RateWord(None)),
         Field::Given(_, Either::Mapping(limits)) => match pick(limits) {
             Field::Absent => None,
-            Field::Wrong(_) => Some(None),
-            Field::Given(_, RateWord(rate)) => Some(*rate),
+            Field::Wrong(_) => Some(RateWord(None)),
+            Field::Given(_, rate) => Some(rate.clone()),
         },
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// OpenAI's Actions give up after 45 s (REQUIREMENTS A-26); what takes longer is answered to nobody.
+/// GPT Actions give up after 45 s (REQUIREMENTS A-26); what takes longer is answered to nobody.
 const LONGEST_EXCHANGE: Duration = Duration::from_secs(40);
 
 /// An entry of `upstreams:`, also when it is wrong: a route that names it is not.
@@ -23,7 +23,9 @@ pub(super) struct Backend {
 
 impl Compiler<'_> {
     pub(super) fn upstreams(&self, file: &raw::File) -> Vec<Backend> {
-        let Some(entries) = self.required(&file.upstreams, Tree::ROOT, "upstreams", "{ … }") else { return Vec::new() };
+        let Some(entries) = self.required(&file.upstreams, Tree::ROOT, "upstreams", "{ … }") else {
+            return Vec::new();
+        };
         if entries.0.is_empty()
             && let Some(at) = file.upstreams.mark()
         {
@@ -43,7 +45,10 @@ impl Compiler<'_> {
 
     fn upstream(&self, name: &Name, entry: &Field<raw::Upstream>) -> Option<Upstream> {
         let Field::Given(at, entry) = entry else { return None };
-        if name.text.is_empty() || name.text.len() > 64 || name.text.chars().any(|c| c.is_control() || c == ' ') {
+        if name.text.is_empty()
+            || name.text.len() > 64
+            || name.text.chars().any(|c| c.is_control() || c == ' ')
+        {
             self.fault(name.mark, "the name of an upstream is 1 to 64 characters without spaces");
         }
         let listed = self.required(&entry.servers, *at, "servers", "[\"http://127.0.0.1:8081\"]")?;
