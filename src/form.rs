@@ -152,10 +152,7 @@ impl CompiledForm {
         kept.sort_by(|a, b| a.at.cmp(&b.at).then_with(|| a.pointer.cmp(&b.pointer)));
         faults.sort_by(|a, b| a.at.cmp(&b.at).then_with(|| a.pointer.cmp(&b.pointer)));
         match compiled {
-            Some(form) if faults.is_empty() => Ok(Self {
-                warnings: kept,
-                ..form
-            }),
+            Some(form) if faults.is_empty() => Ok(Self { warnings: kept, ..form }),
             _ => Err(faults),
         }
     }
@@ -189,28 +186,26 @@ impl CompiledForm {
 
     /// Why not, for metrics, log and `explain`. `None` when it is admitted.
     ///
-    /// Dearer than [`Self::admits`]; where references are counted and more than 2048 would have to
-    /// be followed for the answer, the root is all it names.
+    /// Dearer than [`Self::admits`]: the validator gathers the errors of all alternatives. Where
+    /// alternatives can multiply (lint `repeated-work`) or the form recurs, that has no bound, and
+    /// the root is all it names.
     pub fn mismatch(&self, value: Value<'_>) -> Option<Mismatch> {
         if self.admits(value) {
             return None;
         }
-        let found = effort::within(2048, || enforced::mismatch(&self.validator, value));
-        let unknown = || Mismatch {
+        let found = if self.counted { None } else { enforced::mismatch(&self.validator, value) };
+        Some(found.unwrap_or_else(|| Mismatch {
             schema_pointer: String::new(),
             keyword: "$ref".to_owned(),
             instance_pointer: String::new(),
-        };
-        Some(found.flatten().unwrap_or_else(unknown))
+        }))
     }
 
     /// Under [`Numbers::SafeIntegers`], whether the backend reads every number of an admitted
     /// value as it was meant: no integer beyond ±(2^53−1) anywhere, and where `type` asks for
     /// `integer`, one written without point and exponent. Always true under [`Numbers::Exact`].
     pub fn numbers_safe(&self, value: Value<'_>) -> bool {
-        self.safe
-            .as_ref()
-            .is_none_or(|safe| exact::all_safe(value) && self.asked(safe, value))
+        self.safe.as_ref().is_none_or(|safe| exact::all_safe(value) && self.asked(safe, value))
     }
 
     /// What `newer` admits and refuses compared with `self`.
@@ -270,20 +265,13 @@ fn read(
     if let Some(levels) = options.unroll
         && let Some(unrolled) = unroll::unroll(&chart, &graph, levels)?
     {
-        let once = FormOptions {
-            unroll: None,
-            ..options.clone()
-        };
+        let once = FormOptions { unroll: None, ..options.clone() };
         // Findings about single places were made on the text that has offsets.
         let mut again = Vec::new();
-        let form = read(&unrolled, &once, &mut again).map_err(|faults| {
-            faults.into_iter().map(in_unrolled).collect::<Vec<_>>()
-        })?;
+        let form = read(&unrolled, &once, &mut again)
+            .map_err(|faults| faults.into_iter().map(in_unrolled).collect::<Vec<_>>())?;
         findings.extend(again.into_iter().filter(|finding| {
-            matches!(
-                finding.lint,
-                Some(Lint::LargestBody | Lint::UnboundedRecursion | Lint::RepeatedWork)
-            )
+            matches!(finding.lint, Some(Lint::LargestBody | Lint::UnboundedRecursion | Lint::RepeatedWork))
         }));
         return Ok(form);
     }
@@ -302,26 +290,21 @@ fn finish(
     options: &FormOptions,
 ) -> Result<CompiledForm, Vec<FormFault>> {
     let fault = |pointer: String, reason: String| {
-        vec![FormFault {
-            at: examples::place(root, &pointer),
-            pointer,
-            reason,
-            suggestion: None,
-            lint: None,
-        }]
+        vec![FormFault { at: examples::place(root, &pointer), pointer, reason, suggestion: None, lint: None }]
     };
     let document = enforced::document(chart, Numbers::Exact, counted);
     let validator = enforced::build(&document)
         .map_err(|(pointer, reason)| fault(pointer, format!("the validator refuses it: {reason}")))?;
-    let safe = match options.numbers {
-        Numbers::Exact => None,
-        Numbers::SafeIntegers => {
-            let document = enforced::document(chart, Numbers::SafeIntegers, counted);
-            Some(enforced::build(&document).map_err(|(pointer, reason)| {
-                fault(pointer, format!("the validator refuses it: {reason}"))
-            })?)
-        }
-    };
+    let safe =
+        match options.numbers {
+            Numbers::Exact => None,
+            Numbers::SafeIntegers => {
+                let document = enforced::document(chart, Numbers::SafeIntegers, counted);
+                Some(enforced::build(&document).map_err(|(pointer, reason)| {
+                    fault(pointer, format!("the validator refuses it: {reason}"))
+                })?)
+            }
+        };
     let rounded = root.is_rounded();
     let standard = enforced::standard(chart);
     if !rounded && compare::admits_nothing(&standard) {
@@ -338,11 +321,7 @@ fn finish(
     };
     let mut faults = examples::in_form(chart, &document);
     faults.extend(examples::of_route(&form, options));
-    if faults.is_empty() {
-        Ok(form)
-    } else {
-        Err(faults)
-    }
+    if faults.is_empty() { Ok(form) } else { Err(faults) }
 }
 
 /// What the draft's own meta-schema says, where the walk has not said something already.
@@ -351,9 +330,8 @@ fn meta_faults(root: &Node, draft: draft::Draft, known: &[FormFault]) -> Vec<For
     let mut found: Vec<FormFault> = Vec::new();
     for error in draft.meta_validator().iter_errors(&document) {
         let pointer = error.instance_path().as_str().to_owned();
-        let covered = |other: &FormFault| {
-            other.pointer.starts_with(&pointer) || pointer.starts_with(&other.pointer)
-        };
+        let covered =
+            |other: &FormFault| other.pointer.starts_with(&pointer) || pointer.starts_with(&other.pointer);
         if known.iter().any(covered) || found.iter().any(covered) {
             continue;
         }
@@ -370,9 +348,5 @@ fn meta_faults(root: &Node, draft: draft::Draft, known: &[FormFault]) -> Vec<For
 
 /// A fault of the unrolled text, whose offsets nobody can look up.
 fn in_unrolled(fault: FormFault) -> FormFault {
-    FormFault {
-        at: 0,
-        reason: format!("in the unrolled form: {}", fault.reason),
-        ..fault
-    }
+    FormFault { at: 0, reason: format!("in the unrolled form: {}", fault.reason), ..fault }
 }

@@ -5,6 +5,7 @@
 mod config;
 mod deploy;
 mod json;
+mod form;
 mod layers;
 mod support;
 mod wire;

@@ -49,11 +49,7 @@ pub(crate) fn find(chart: &Chart<'_>, graph: &Graph) -> Vec<FormFault> {
 }
 
 /// The finding about the longest body, for the form as it is published.
-pub(crate) fn largest_body(
-    chart: &Chart<'_>,
-    graph: &Graph,
-    max_body: usize,
-) -> Option<FormFault> {
+pub(crate) fn largest_body(chart: &Chart<'_>, graph: &Graph, max_body: usize) -> Option<FormFault> {
     let longest = Measure::new(chart, graph).of(0).longest()?;
     (longest > max_body as u64).then(|| FormFault {
         pointer: String::new(),
@@ -61,9 +57,7 @@ pub(crate) fn largest_body(
         reason: if longest == ENDLESS {
             format!("nothing bounds the form, but `max_body` refuses above {max_body} bytes")
         } else {
-            format!(
-                "a value of {longest} bytes fits the form, but `max_body` refuses above {max_body}"
-            )
+            format!("a value of {longest} bytes fits the form, but `max_body` refuses above {max_body}")
         },
         suggestion: Some("smaller `maxLength` and `maxItems`, or a larger `max_body`".to_owned()),
         lint: Some(Lint::LargestBody),
@@ -76,7 +70,9 @@ pub(crate) fn repeated_work(chart: &Chart<'_>, looks: u64) -> Option<FormFault> 
     multiplied.then(|| FormFault {
         pointer: String::new(),
         at: chart.places[0].node.at,
-        reason: format!("alternatives that refer to the same schemas may look at one value up to {looks} times"),
+        reason: format!(
+            "alternatives that refer to the same schemas may look at one value up to {looks} times"
+        ),
         suggestion: Some("fewer levels, or alternatives that differ in what they refer to".to_owned()),
         lint: Some(Lint::RepeatedWork),
     })
@@ -113,14 +109,7 @@ impl<'a> Advice<'a> {
         }
     }
 
-    fn report(
-        &mut self,
-        lint: Lint,
-        pointer: String,
-        at: usize,
-        reason: String,
-        suggestion: Option<&str>,
-    ) {
+    fn report(&mut self, lint: Lint, pointer: String, at: usize, reason: String, suggestion: Option<&str>) {
         self.found.push(FormFault {
             pointer,
             at,
@@ -161,14 +150,13 @@ impl<'a> Advice<'a> {
         let node = self.chart.places[place].node;
         let closing = ["additionalProperties", "unevaluatedProperties"];
         let closed = closing.iter().any(|keyword| {
-            node.get(keyword).is_some_and(|value| {
-                value.as_bool() == Some(false) || !value.members().is_empty()
-            })
+            node.get(keyword)
+                .is_some_and(|value| value.as_bool() == Some(false) || !value.members().is_empty())
         });
         closed
-            || self.graph.ways[place].iter().any(|way| {
-                way.step == Step::InPlace(Mode::All) && self.is_closed(way.to, seen)
-            })
+            || self.graph.ways[place]
+                .iter()
+                .any(|way| way.step == Step::InPlace(Mode::All) && self.is_closed(way.to, seen))
     }
 
     fn is_closed_around(&self, place: usize, seen: &mut Vec<usize>) -> bool {
@@ -179,8 +167,7 @@ impl<'a> Advice<'a> {
         !self.users[place].is_empty()
             && self.users[place].iter().all(|(user, step)| {
                 matches!(step, Step::InPlace(_))
-                    && (self.is_closed(*user, &mut Vec::new())
-                        || self.is_closed_around(*user, seen))
+                    && (self.is_closed(*user, &mut Vec::new()) || self.is_closed_around(*user, seen))
             })
     }
 
@@ -234,10 +221,7 @@ impl<'a> Advice<'a> {
             );
         }
         let most = node.get("maxItems").and_then(Node::as_count);
-        if speaks_of(node, "array", self.chart.draft)
-            && effective.array == Some(ENDLESS)
-            && most.is_none()
-        {
+        if speaks_of(node, "array", self.chart.draft) && effective.array == Some(ENDLESS) && most.is_none() {
             self.report(
                 Lint::UnboundedArray,
                 pointer.clone(),
@@ -335,10 +319,7 @@ impl<'a> Advice<'a> {
     }
 
     fn types(&mut self, index: usize, node: &Node, pointer: &str, effective: Extent) {
-        let anything = Extent {
-            literal: effective.literal,
-            ..Extent::ANYTHING
-        };
+        let anything = Extent { literal: effective.literal, ..Extent::ANYTHING };
         let untyped = effective.literal.is_some()
             && effective.number.is_some()
             && effective.string.is_some()
@@ -420,11 +401,7 @@ fn is_fragment(id: &Node) -> bool {
 
 fn has_type(node: &Node, wanted: &str) -> bool {
     node.get("type").is_some_and(|types| {
-        types.as_text() == Some(wanted)
-            || types
-                .elements()
-                .iter()
-                .any(|name| name.as_text() == Some(wanted))
+        types.as_text() == Some(wanted) || types.elements().iter().any(|name| name.as_text() == Some(wanted))
     })
 }
 
@@ -432,9 +409,8 @@ fn has_type(node: &Node, wanted: &str) -> bool {
 fn speaks_of(node: &Node, wanted: &str, draft: Draft) -> bool {
     has_type(node, wanted)
         || node.get("type").is_none()
-            && node.members().iter().any(|(name, _)| {
-                draft
-                    .keyword(name)
-                    .is_some_and(|row| row.on.contains(&wanted))
-            })
+            && node
+                .members()
+                .iter()
+                .any(|(name, _)| draft.keyword(name).is_some_and(|row| row.on.contains(&wanted)))
 }

@@ -1,8 +1,8 @@
 //! What the schema algebra can say: whether a form admits anything, and how two forms relate.
 
 use super::Change;
-use jsonschema::canonical::{self, CanonicalSchema, Containment, Satisfiability};
 use jsonschema::PatternOptions;
+use jsonschema::canonical::{self, CanonicalSchema, Containment, Satisfiability};
 use serde_json::Value as Serde;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -39,8 +39,10 @@ pub(crate) fn compare(older: &Serde, newer: &Serde) -> Change {
         Some((Containment::Yes, Containment::No | Containment::Unknown)) => Change::Widened,
         Some((Containment::No | Containment::Unknown, Containment::Yes)) => Change::Narrowed,
         Some((Containment::No, Containment::No)) => Change::Both,
-        Some((Containment::Unknown, Containment::No | Containment::Unknown))
-        | Some((Containment::No, Containment::Unknown))
+        Some(
+            (Containment::Unknown, Containment::No | Containment::Unknown)
+            | (Containment::No, Containment::Unknown),
+        )
         | None => Change::Unknown,
     }
 }

@@ -59,14 +59,7 @@ pub(crate) fn draft_of(root: &Node) -> Result<Draft, FormFault> {
 
 /// Walks the form. `annotations` are names that the route declares to carry no constraint.
 pub(crate) fn walk<'s>(root: &'s Node, draft: Draft, annotations: &[String]) -> Chart<'s> {
-    let mut walk = Walk {
-        annotations,
-        chart: Chart {
-            draft,
-            places: Vec::new(),
-            faults: Vec::new(),
-        },
-    };
+    let mut walk = Walk { annotations, chart: Chart { draft, places: Vec::new(), faults: Vec::new() } };
     walk.schema(root, "", None);
     walk.chart
 }
@@ -78,22 +71,12 @@ struct Walk<'s, 'a> {
 
 impl<'s> Walk<'s, '_> {
     fn fault(&mut self, pointer: String, at: usize, reason: String, suggestion: Option<String>) {
-        self.chart.faults.push(FormFault {
-            pointer,
-            at,
-            reason,
-            suggestion,
-            lint: None,
-        });
+        self.chart.faults.push(FormFault { pointer, at, reason, suggestion, lint: None });
     }
 
     fn schema(&mut self, node: &'s Node, pointer: &str, parent: Option<(usize, Step)>) {
         let place = self.chart.places.len();
-        self.chart.places.push(Place {
-            pointer: pointer.to_owned(),
-            node,
-            parent,
-        });
+        self.chart.places.push(Place { pointer: pointer.to_owned(), node, parent });
         let draft = self.chart.draft;
         let alone = draft.reference_stands_alone() && node.get("$ref").is_some();
         for (name, value) in node.members() {
@@ -163,10 +146,7 @@ impl<'s> Walk<'s, '_> {
                         suggestion::nearest(name, names_of(row.stand))
                     })
                     .map(|near| format!("`{near}`"));
-                (
-                    format!("`{}` without {} has no effect", row.name, names.join(" or ")),
-                    near,
-                )
+                (format!("`{}` without {} has no effect", row.name, names.join(" or ")), near)
             }
             Stand::BesideArray(name) if schema.get(name).is_some_and(Node::is_array) => return,
             Stand::BesideArray(name) => (

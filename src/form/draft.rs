@@ -49,11 +49,7 @@ impl Draft {
 
     /// Where definitions are kept.
     pub(crate) fn definitions(self) -> &'static str {
-        if self >= Self::Nineteen {
-            "$defs"
-        } else {
-            "definitions"
-        }
+        if self >= Self::Nineteen { "$defs" } else { "definitions" }
     }
 
     /// Whether a schema with `$ref` is that reference and nothing else.
@@ -86,8 +82,7 @@ impl Draft {
     /// its feature `idna` (`idn-email`, `idn-hostname` would pass unchecked).
     pub(crate) fn checks_format(self, name: &str) -> bool {
         match name {
-            "date" | "date-time" | "email" | "hostname" | "ipv4" | "ipv6" | "regex" | "time"
-            | "uri" => true,
+            "date" | "date-time" | "email" | "hostname" | "ipv4" | "ipv6" | "regex" | "time" | "uri" => true,
             "json-pointer" | "uri-reference" | "uri-template" => self >= Self::Six,
             "iri" | "iri-reference" | "relative-json-pointer" => self >= Self::Seven,
             "duration" | "uuid" => self >= Self::Nineteen,
@@ -97,10 +92,7 @@ impl Draft {
 
     /// Every format of the draft, for suggestions.
     pub(crate) fn formats(self) -> impl Iterator<Item = &'static str> {
-        FORMATS
-            .iter()
-            .copied()
-            .filter(move |name| self.checks_format(name))
+        FORMATS.iter().copied().filter(move |name| self.checks_format(name))
     }
 }
 

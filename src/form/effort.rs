@@ -55,9 +55,7 @@ fn look(chart: &Chart<'_>, graph: &Graph, place: usize, known: &mut [Option<u64>
             _ => members = members.saturating_add(looks),
         }
     }
-    let within = members
-        .saturating_add(one_member)
-        .max(elements.saturating_add(one_element));
+    let within = members.saturating_add(one_member).max(elements.saturating_add(one_element));
     let looks = same.saturating_add(within);
     known[place] = Some(looks);
     looks
@@ -67,7 +65,7 @@ fn look(chart: &Chart<'_>, graph: &Graph, place: usize, known: &mut [Option<u64>
 pub(crate) fn too_deep(chart: &Chart<'_>, graph: &Graph) -> Option<FormFault> {
     let mut depths = vec![0_usize; chart.places.len()];
     // Components are numbered from the last to the first: what a place leads to comes before it.
-    for place in graph.from_the_last() {
+    for place in graph.last_first() {
         let below = graph.ways[place]
             .iter()
             .filter(|way| !graph.turns(place, way))

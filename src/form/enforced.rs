@@ -16,11 +16,7 @@ const PREFIX: &str = "exact:";
 
 /// What the validator decides by, for one reading of numbers.
 pub(crate) fn document(chart: &Chart<'_>, numbers: Numbers, counted: bool) -> Serde {
-    let reading = Reading {
-        draft: chart.draft,
-        numbers,
-        counted,
-    };
+    let reading = Reading { draft: chart.draft, numbers, counted };
     let mut document = schema(chart.places[0].node, reading);
     if let Serde::Object(members) = &mut document {
         members.insert("$schema".to_owned(), chart.draft.uri().into());
@@ -81,28 +77,16 @@ fn schema(node: &Node, reading: Reading) -> Serde {
 
 /// The schemas in a keyword's value: alone, in an array, or by name.
 fn schemas(value: &Node, shape: Shape, reading: Reading) -> Serde {
-    let by_name = matches!(
-        shape,
-        Shape::SchemasByName | Shape::SchemasByPattern | Shape::Dependencies
-    );
+    let by_name = matches!(shape, Shape::SchemasByName | Shape::SchemasByPattern | Shape::Dependencies);
     let one = |value: &Node| {
-        if value.is_schema() {
-            schema(value, reading)
-        } else {
-            value.to_serde()
-        }
+        if value.is_schema() { schema(value, reading) } else { value.to_serde() }
     };
     match &value.tree {
-        Tree::Object(members) if by_name => Serde::Object(
-            members
-                .iter()
-                .map(|(name, value)| (name.clone(), one(value)))
-                .collect(),
-        ),
-        Tree::Array(elements) => elements.iter().map(one).collect(),
-        Tree::Object(_) | Tree::Boolean(_) | Tree::Null | Tree::Number(_) | Tree::Text(_) => {
-            one(value)
+        Tree::Object(members) if by_name => {
+            Serde::Object(members.iter().map(|(name, value)| (name.clone(), one(value))).collect())
         }
+        Tree::Array(elements) => elements.iter().map(one).collect(),
+        Tree::Object(_) | Tree::Boolean(_) | Tree::Null | Tree::Number(_) | Tree::Text(_) => one(value),
     }
 }
 
@@ -116,12 +100,7 @@ pub(crate) fn standard(chart: &Chart<'_>) -> Serde {
 }
 
 /// An assertion under its own name, or under ours where `f64` would decide it.
-fn assertion(
-    name: &str,
-    value: &Node,
-    beside: &Node,
-    reading: Reading,
-) -> (String, Option<Serde>) {
+fn assertion(name: &str, value: &Node, beside: &Node, reading: Reading) -> (String, Option<Serde>) {
     let ours = |value: Serde| (format!("{PREFIX}{name}"), Some(value));
     match name {
         "minimum" | "maximum" | "multipleOf" => {
@@ -131,8 +110,8 @@ fn assertion(
                 "maximum" => "exclusiveMaximum",
                 _ => "",
             };
-            let open = reading.draft == Draft::Four
-                && beside.get(exclusive).and_then(Node::as_bool) == Some(true);
+            let open =
+                reading.draft == Draft::Four && beside.get(exclusive).and_then(Node::as_bool) == Some(true);
             ours(Serde::Array(vec![text.into(), open.into()]))
         }
         // In draft 04 a flag, which went into its bound.
@@ -160,25 +139,23 @@ fn options<'i>() -> ValidationOptions<'i, std::sync::Arc<dyn jsonschema::Retriev
         .with_pattern_options(PatternOptions::regex())
         // A mailbox as RFC 5321 writes it, and not `Ada <ada@example.com>`.
         .with_email_options(EmailOptions::default().without_display_text())
-        .with_keyword("exact:minimum", |_, value, _| bound(value, |limit, open| {
-            Exact::Minimum { limit, open }
-        }))
-        .with_keyword("exact:exclusiveMinimum", |_, value, _| bound(value, |limit, open| {
-            Exact::Minimum { limit, open }
-        }))
-        .with_keyword("exact:maximum", |_, value, _| bound(value, |limit, open| {
-            Exact::Maximum { limit, open }
-        }))
-        .with_keyword("exact:exclusiveMaximum", |_, value, _| bound(value, |limit, open| {
-            Exact::Maximum { limit, open }
-        }))
-        .with_keyword("exact:multipleOf", |_, value, _| {
-            bound(value, |divisor, _| Exact::MultipleOf(divisor))
+        .with_keyword("exact:minimum", |_, value, _| {
+            bound(value, |limit, open| Exact::Minimum { limit, open })
         })
+        .with_keyword("exact:exclusiveMinimum", |_, value, _| {
+            bound(value, |limit, open| Exact::Minimum { limit, open })
+        })
+        .with_keyword("exact:maximum", |_, value, _| {
+            bound(value, |limit, open| Exact::Maximum { limit, open })
+        })
+        .with_keyword("exact:exclusiveMaximum", |_, value, _| {
+            bound(value, |limit, open| Exact::Maximum { limit, open })
+        })
+        .with_keyword("exact:multipleOf", |_, value, _| bound(value, |divisor, _| Exact::MultipleOf(divisor)))
         .with_keyword("exact:const", |_, value, _| values(value))
         .with_keyword("exact:enum", |_, value, _| values(value))
         .with_keyword("exact:counted", |_, _, _| Ok(Box::new(Exact::Counted)))
-        .with_keyword("exact:type", |_, value, _| Ok(types(value)))
+        .with_keyword("exact:type", |_, value, _| Ok(Box::new(types(value))))
 }
 
 type Made<'a> = Result<Box<dyn for<'i> jsonschema::Keyword<'i, Strict>>, ValidationError<'a>>;
@@ -200,17 +177,13 @@ fn values(value: &Serde) -> Made<'_> {
     }
 }
 
-fn types(value: &Serde) -> Box<Exact> {
+fn types(value: &Serde) -> Exact {
     let names = match value {
         Serde::String(name) => vec![name.clone()],
-        Serde::Array(names) => names
-            .iter()
-            .filter_map(Serde::as_str)
-            .map(ToOwned::to_owned)
-            .collect(),
+        Serde::Array(names) => names.iter().filter_map(Serde::as_str).map(ToOwned::to_owned).collect(),
         _ => Vec::new(),
     };
-    Box::new(Exact::SafeType(names))
+    Exact::SafeType(names)
 }
 
 /// Builds the validator, or says where and why it cannot be.

@@ -11,22 +11,19 @@ pub(crate) fn equal(expected: &Node, value: Value<'_>) -> bool {
     match &expected.tree {
         Tree::Null => value.is_null(),
         Tree::Boolean(flag) => value.as_bool() == Some(*flag),
-        Tree::Number(text) => value.as_number().is_some_and(|number| {
-            Decimal::read(text).is_some_and(|expected| number.decimal() == expected)
-        }),
+        Tree::Number(text) => value
+            .as_number()
+            .is_some_and(|number| Decimal::read(text).is_some_and(|expected| number.decimal() == expected)),
         Tree::Text(text) => value.as_str() == Some(text.as_str()),
         Tree::Array(elements) => value.as_array().is_some_and(|array| {
             array.len() == elements.len()
-                && elements
-                    .iter()
-                    .zip(array.elements())
-                    .all(|(expected, element)| equal(expected, element))
+                && elements.iter().zip(array.elements()).all(|(expected, element)| equal(expected, element))
         }),
         Tree::Object(members) => value.as_object().is_some_and(|object| {
             object.len() == members.len()
-                && members.iter().all(|(name, expected)| {
-                    object.get(name).is_some_and(|member| equal(expected, member))
-                })
+                && members
+                    .iter()
+                    .all(|(name, expected)| object.get(name).is_some_and(|member| equal(expected, member)))
         }),
     }
 }
@@ -35,9 +32,15 @@ pub(crate) fn equal(expected: &Node, value: Value<'_>) -> bool {
 #[derive(Debug)]
 pub(crate) enum Exact {
     /// `minimum`, or `exclusiveMinimum` where `open`.
-    Minimum { limit: Decimal, open: bool },
+    Minimum {
+        limit: Decimal,
+        open: bool,
+    },
     /// `maximum`, or `exclusiveMaximum` where `open`.
-    Maximum { limit: Decimal, open: bool },
+    Maximum {
+        limit: Decimal,
+        open: bool,
+    },
     MultipleOf(Decimal),
     /// `const` (one value) and `enum`.
     OneOf(Vec<Node>),
@@ -53,23 +56,23 @@ const SAFE: u64 = (1 << 53) - 1;
 impl Exact {
     fn admits(&self, value: Value<'_>) -> bool {
         match self {
-            Self::Minimum { limit, open } => value.as_number().is_none_or(|number| {
-                match number.decimal().cmp(limit) {
+            Self::Minimum { limit, open } => {
+                value.as_number().is_none_or(|number| match number.decimal().cmp(limit) {
                     Ordering::Less => false,
                     Ordering::Equal => !open,
                     Ordering::Greater => true,
-                }
-            }),
-            Self::Maximum { limit, open } => value.as_number().is_none_or(|number| {
-                match number.decimal().cmp(limit) {
+                })
+            }
+            Self::Maximum { limit, open } => {
+                value.as_number().is_none_or(|number| match number.decimal().cmp(limit) {
                     Ordering::Less => true,
                     Ordering::Equal => !open,
                     Ordering::Greater => false,
-                }
-            }),
-            Self::MultipleOf(divisor) => value.as_number().is_none_or(|number| {
-                number.decimal().is_multiple_of(divisor)
-            }),
+                })
+            }
+            Self::MultipleOf(divisor) => {
+                value.as_number().is_none_or(|number| number.decimal().is_multiple_of(divisor))
+            }
             Self::Counted => super::effort::follow(),
             Self::OneOf(values) => values.iter().any(|expected| equal(expected, value)),
             Self::SafeType(types) => types.iter().any(|name| match value.kind() {
@@ -90,10 +93,7 @@ impl Exact {
 
 /// Whether an integer lies within ±(2^53−1); other numbers pass.
 fn safe(number: Number<'_>) -> bool {
-    !number.is_integer()
-        || number
-            .as_i64()
-            .is_some_and(|integer| integer.unsigned_abs() <= SAFE)
+    !number.is_integer() || number.as_i64().is_some_and(|integer| integer.unsigned_abs() <= SAFE)
 }
 
 /// Whether no integer anywhere in the value lies beyond ±(2^53−1). As deep as the parser lets it.

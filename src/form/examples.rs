@@ -10,10 +10,7 @@ use serde_json::Value as Serde;
 /// Holds every `examples` of the form against the schema it stands in.
 pub(crate) fn in_form(chart: &Chart<'_>, document: &Serde) -> Vec<FormFault> {
     let mut faults = Vec::new();
-    let given = |node: &Node| {
-        node.get("examples")
-            .is_some_and(|examples| !examples.elements().is_empty())
-    };
+    let given = |node: &Node| node.get("examples").is_some_and(|examples| !examples.elements().is_empty());
     if !chart.places.iter().any(|place| given(place.node)) {
         return faults;
     }
@@ -28,9 +25,7 @@ pub(crate) fn in_form(chart: &Chart<'_>, document: &Serde) -> Vec<FormFault> {
         for (index, example) in examples.iter().enumerate() {
             let text = example.printed();
             let mut body = Document::new();
-            let fits = body
-                .parse(text.as_bytes())
-                .is_ok_and(|value| validator.is_valid(value));
+            let fits = body.parse(text.as_bytes()).is_ok_and(|value| validator.is_valid(value));
             if !fits {
                 faults.push(FormFault {
                     pointer: below(&below(&place.pointer, "examples"), &index.to_string()),
@@ -49,13 +44,7 @@ pub(crate) fn in_form(chart: &Chart<'_>, document: &Serde) -> Vec<FormFault> {
 pub(crate) fn of_route(form: &CompiledForm, options: &FormOptions) -> Vec<FormFault> {
     let mut faults = Vec::new();
     let mut report = |reason: String| {
-        faults.push(FormFault {
-            pointer: String::new(),
-            at: 0,
-            reason,
-            suggestion: None,
-            lint: None,
-        });
+        faults.push(FormFault { pointer: String::new(), at: 0, reason, suggestion: None, lint: None });
     };
     let mut body = Document::new();
     for (index, text) in options.accepted.iter().enumerate() {
@@ -78,9 +67,8 @@ pub(crate) fn of_route(form: &CompiledForm, options: &FormOptions) -> Vec<FormFa
         }
     }
     for (index, text) in options.refused.iter().enumerate() {
-        let admitted = body
-            .parse(text.as_bytes())
-            .is_ok_and(|value| form.admits(value) && form.numbers_safe(value));
+        let admitted =
+            body.parse(text.as_bytes()).is_ok_and(|value| form.admits(value) && form.numbers_safe(value));
         if admitted {
             report(format!("refused example {} is admitted", index + 1));
         }

@@ -36,13 +36,7 @@ impl Extent {
         array: Some(ENDLESS),
         object: Some(ENDLESS),
     };
-    const NOTHING: Self = Self {
-        literal: None,
-        number: None,
-        string: None,
-        array: None,
-        object: None,
-    };
+    const NOTHING: Self = Self { literal: None, number: None, string: None, array: None, object: None };
 
     fn each(self, other: Self, join: impl Fn(Option<u64>, Option<u64>) -> Option<u64>) -> Self {
         Self {
@@ -64,11 +58,7 @@ impl Extent {
 
     /// The longest of all types.
     pub(crate) fn longest(self) -> Option<u64> {
-        self.literal
-            .max(self.number)
-            .max(self.string)
-            .max(self.array)
-            .max(self.object)
+        self.literal.max(self.number).max(self.string).max(self.array).max(self.object)
     }
 }
 
@@ -84,12 +74,7 @@ pub(crate) struct Measure<'m> {
 impl<'m> Measure<'m> {
     pub(crate) fn new(chart: &'m Chart<'m>, graph: &'m Graph) -> Self {
         let places = chart.places.len();
-        Self {
-            chart,
-            graph,
-            known: vec![None; places],
-            open: vec![false; places],
-        }
+        Self { chart, graph, known: vec![None; places], open: vec![false; places] }
     }
 
     /// The extent of what the schema at a place admits by itself.
@@ -179,9 +164,7 @@ impl<'m> Measure<'m> {
         } else {
             "items"
         };
-        let closing = [rest, "unevaluatedItems"]
-            .into_iter()
-            .find(|keyword| node.get(keyword).is_some());
+        let closing = [rest, "unevaluatedItems"].into_iter().find(|keyword| node.get(keyword).is_some());
         let each = match closing {
             Some(keyword) if node.get(keyword).and_then(Node::as_bool) == Some(false) => None,
             Some(keyword) => Some(self.longest_within(place, keyword).unwrap_or(ENDLESS)),
@@ -194,9 +177,7 @@ impl<'m> Measure<'m> {
         }
         let left = most.saturating_sub(prefix.len() as u64);
         match each {
-            Some(each) if left > 0 => {
-                length.saturating_add(each.saturating_add(1).saturating_mul(left))
-            }
+            Some(each) if left > 0 => length.saturating_add(each.saturating_add(1).saturating_mul(left)),
             _ => length,
         }
     }
@@ -213,15 +194,15 @@ impl<'m> Measure<'m> {
         let closed = ["additionalProperties", "unevaluatedProperties"]
             .into_iter()
             .any(|keyword| node.get(keyword).and_then(Node::as_bool) == Some(false));
-        let patterned = node
-            .get("patternProperties")
-            .is_some_and(|patterns| !patterns.members().is_empty());
+        let patterned = node.get("patternProperties").is_some_and(|patterns| !patterns.members().is_empty());
         if !closed || patterned {
             let name = self
                 .within(place, "propertyNames")
                 .first()
                 .map_or(ENDLESS, |to| self.of(*to).string.unwrap_or(0));
-            let mut value = if closed { 0 } else {
+            let mut value = if closed {
+                0
+            } else {
                 self.longest_within(place, "additionalProperties").unwrap_or(ENDLESS)
             };
             for to in self.within(place, "patternProperties") {
@@ -237,18 +218,13 @@ impl<'m> Measure<'m> {
         }
         members.sort_unstable_by(|a, b| b.cmp(a));
         let most = most.map_or(usize::MAX, |most| usize::try_from(most).unwrap_or(usize::MAX));
-        members
-            .into_iter()
-            .take(most)
-            .fold(2, |length: u64, member| length.saturating_add(member))
+        members.into_iter().take(most).fold(2, |length: u64, member| length.saturating_add(member))
     }
 }
 
 /// A string at its longest: every UTF-16 unit escaped.
 fn quoted(text: &str) -> u64 {
-    (text.encode_utf16().count() as u64)
-        .saturating_mul(ESCAPED_ASCII)
-        .saturating_add(2)
+    (text.encode_utf16().count() as u64).saturating_mul(ESCAPED_ASCII).saturating_add(2)
 }
 
 fn string(node: &Node, draft: Draft) -> u64 {
@@ -274,11 +250,7 @@ fn string(node: &Node, draft: Draft) -> u64 {
         .unwrap_or(ENDLESS)
         .min(reading.and_then(|reading| reading.longest).unwrap_or(ENDLESS))
         .min(window);
-    let each = if plain || reading.is_some_and(|reading| reading.ascii) {
-        ESCAPED_ASCII
-    } else {
-        ESCAPED
-    };
+    let each = if plain || reading.is_some_and(|reading| reading.ascii) { ESCAPED_ASCII } else { ESCAPED };
     characters.saturating_mul(each).saturating_add(2)
 }
 
@@ -334,11 +306,9 @@ fn written(value: &Node) -> u64 {
         Tree::Null | Tree::Boolean(_) => 5,
         Tree::Number(text) => NUMBER.max(text.len() as u64),
         Tree::Text(text) => quoted(text),
-        Tree::Array(elements) => elements
-            .iter()
-            .fold(2, |length, element| length + written(element) + 1),
-        Tree::Object(members) => members
-            .iter()
-            .fold(2, |length, (name, value)| length + quoted(name) + written(value) + 2),
+        Tree::Array(elements) => elements.iter().fold(2, |length, element| length + written(element) + 1),
+        Tree::Object(members) => {
+            members.iter().fold(2, |length, (name, value)| length + quoted(name) + written(value) + 2)
+        }
     }
 }

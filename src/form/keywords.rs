@@ -109,15 +109,7 @@ pub(crate) enum Stand {
 }
 
 const fn row(name: &'static str, since: Draft, until: Draft, role: Role, shape: Shape) -> Row {
-    Row {
-        name,
-        since,
-        until,
-        role,
-        shape,
-        stand: Stand::Anywhere,
-        on: &[],
-    }
+    Row { name, since, until, role, shape, stand: Stand::Anywhere, on: &[] }
 }
 
 const fn on(types: &'static [&'static str], row: Row) -> Row {
@@ -217,15 +209,12 @@ static ROWS: &[Row] = &[
 impl Draft {
     /// The row of a keyword in this draft.
     pub(crate) fn keyword(self, name: &str) -> Option<&'static Row> {
-        ROWS.iter()
-            .find(|row| row.name == name && row.since <= self && self <= row.until)
+        ROWS.iter().find(|row| row.name == name && row.since <= self && self <= row.until)
     }
 
     /// The names of this draft.
     pub(crate) fn keyword_names(self) -> impl Iterator<Item = &'static str> {
-        ROWS.iter()
-            .filter(move |row| row.since <= self && self <= row.until)
-            .map(|row| row.name)
+        ROWS.iter().filter(move |row| row.since <= self && self <= row.until).map(|row| row.name)
     }
 }
 

@@ -124,9 +124,6 @@ impl LintLevels {
 
     /// The level of one lint.
     pub fn of(&self, lint: Lint) -> Level {
-        self.set
-            .iter()
-            .find(|(other, _)| *other == lint)
-            .map_or(lint.default_level(), |(_, level)| *level)
+        self.set.iter().find(|(other, _)| *other == lint).map_or(lint.default_level(), |(_, level)| *level)
     }
 }

@@ -37,19 +37,10 @@ struct Part {
 }
 
 impl Part {
-    const EMPTY: Self = Self {
-        longest: Some(0),
-        ascii: true,
-        starts: false,
-        ends: false,
-    };
+    const EMPTY: Self = Self { longest: Some(0), ascii: true, starts: false, ends: false };
 
     fn one(ascii: bool) -> Self {
-        Self {
-            longest: Some(1),
-            ascii,
-            ..Self::EMPTY
-        }
+        Self { longest: Some(1), ascii, ..Self::EMPTY }
     }
 }
 
@@ -57,19 +48,12 @@ impl Part {
 const MAX_GROUPS: usize = 64;
 
 pub(crate) fn read(pattern: &str) -> Result<Reading, PatternFault> {
-    let mut reader = Reader {
-        pattern,
-        rest: pattern.char_indices().peekable(),
-    };
+    let mut reader = Reader { pattern, rest: pattern.char_indices().peekable() };
     let part = reader.disjunction(0)?;
     if reader.rest.peek().is_some() {
         return Err(reader.fault("`)` without its `(`", Some("`\\)`")));
     }
-    Ok(Reading {
-        anchored: part.starts && part.ends,
-        longest: part.longest,
-        ascii: part.ascii,
-    })
+    Ok(Reading { anchored: part.starts && part.ends, longest: part.longest, ascii: part.ascii })
 }
 
 struct Reader<'p> {
@@ -97,11 +81,7 @@ impl Reader<'_> {
 
     fn fault(&mut self, reason: &'static str, instead: Option<&'static str>) -> PatternFault {
         let at = self.offset();
-        PatternFault {
-            at: self.pattern[..at].chars().count(),
-            reason,
-            instead,
-        }
+        PatternFault { at: self.pattern[..at].chars().count(), reason, instead }
     }
 
     fn disjunction(&mut self, depth: usize) -> Result<Part, PatternFault> {
@@ -130,10 +110,7 @@ impl Reader<'_> {
             }
             let part = self.term(depth)?;
             whole = Part {
-                longest: whole
-                    .longest
-                    .zip(part.longest)
-                    .map(|(a, b)| a.saturating_add(b)),
+                longest: whole.longest.zip(part.longest).map(|(a, b)| a.saturating_add(b)),
                 ascii: whole.ascii && part.ascii,
                 starts: if first { part.starts } else { whole.starts },
                 ends: part.ends,
@@ -148,18 +125,12 @@ impl Reader<'_> {
             Some('^') => {
                 self.rest.next();
                 self.unrepeated()?;
-                return Ok(Part {
-                    starts: true,
-                    ..Part::EMPTY
-                });
+                return Ok(Part { starts: true, ..Part::EMPTY });
             }
             Some('$') => {
                 self.rest.next();
                 self.unrepeated()?;
-                return Ok(Part {
-                    ends: true,
-                    ..Part::EMPTY
-                });
+                return Ok(Part { ends: true, ..Part::EMPTY });
             }
             _ => {}
         }
@@ -207,10 +178,8 @@ impl Reader<'_> {
         let literal = Some("`\\{` for the brace itself, `{0,n}` for at most n");
         let reason = "`{` that is no `{n}`, `{n,}` or `{n,m}`: readers differ on what it means";
         let left = self.left();
-        let inside = left
-            .get(1..)
-            .and_then(|after| after.split_once('}'))
-            .map(|(inside, _)| inside.to_owned());
+        let inside =
+            left.get(1..).and_then(|after| after.split_once('}')).map(|(inside, _)| inside.to_owned());
         let Some(inside) = inside else {
             return Err(self.fault(reason, literal));
         };
@@ -222,9 +191,7 @@ impl Reader<'_> {
         let bounds = match inside.split_once(',') {
             None => number(&inside).map(|count| (count, Some(count))),
             Some((least, "")) => number(least).map(|least| (least, None)),
-            Some((least, most)) => number(least)
-                .zip(number(most))
-                .map(|(least, most)| (least, Some(most))),
+            Some((least, most)) => number(least).zip(number(most)).map(|(least, most)| (least, Some(most))),
         };
         let Some((least, most)) = bounds else {
             return Err(self.fault(reason, literal));
@@ -263,10 +230,7 @@ impl Reader<'_> {
         let left = self.left();
         let opening = if left.starts_with("(?:") {
             3
-        } else if ["(?=", "(?!", "(?<=", "(?<!"]
-            .iter()
-            .any(|opening| left.starts_with(opening))
-        {
+        } else if ["(?=", "(?!", "(?<=", "(?<!"].iter().any(|opening| left.starts_with(opening)) {
             return Err(self.fault(
                 "look-around: it cannot be decided in linear time",
                 Some("an `anyOf`, `allOf` or `not` of plain patterns"),
@@ -293,11 +257,7 @@ impl Reader<'_> {
             self.rest.next();
         }
         let part = self.disjunction(depth + 1)?;
-        if self.take(')') {
-            Ok(part)
-        } else {
-            Err(self.fault("`(` without its `)`", None))
-        }
+        if self.take(')') { Ok(part) } else { Err(self.fault("`(` without its `)`", None)) }
     }
 
     fn class(&mut self) -> Result<Part, PatternFault> {
@@ -340,13 +300,10 @@ impl Reader<'_> {
             Some('\\') => self.escape(true),
             Some('[') => Err(self.fault("`[` in a class: readers differ on it", Some("`\\[`"))),
             Some(character) => {
-                let doubled = matches!(character, '&' | '~')
-                    && self.left()[1..].starts_with(character);
+                let doubled = matches!(character, '&' | '~') && self.left()[1..].starts_with(character);
                 if doubled {
-                    return Err(self.fault(
-                        "`&&` or `~~` in a class: readers differ on it",
-                        Some("the character once"),
-                    ));
+                    return Err(self
+                        .fault("`&&` or `~~` in a class: readers differ on it", Some("the character once")));
                 }
                 self.rest.next();
                 Ok(Escape::literal(character))
@@ -382,10 +339,7 @@ impl Reader<'_> {
             'A' | 'z' | 'Z' => Err(("an anchor of other dialects", Some("`^` and `$`"))),
             '<' | '>' => Err(("`\\<` and `\\>`: readers differ on them", Some("`<` and `>`"))),
             other if other.is_ascii_punctuation() && other != '_' => Ok(Escape::literal(other)),
-            _ => Err((
-                "an escape that readers differ on",
-                Some("the character itself"),
-            )),
+            _ => Err(("an escape that readers differ on", Some("the character itself"))),
         };
         read.map_err(|(reason, instead)| {
             self.rest = place;
@@ -402,20 +356,16 @@ impl Reader<'_> {
         }
     }
 
-    fn hexadecimal(
-        &mut self,
-        digits: usize,
-    ) -> Result<Escape, (&'static str, Option<&'static str>)> {
+    fn hexadecimal(&mut self, digits: usize) -> Result<Escape, (&'static str, Option<&'static str>)> {
         let code = (0..digits).try_fold(0_u32, |code, _| {
             let (_, digit) = self.rest.next()?;
             Some(code * 16 + digit.to_digit(16)?)
         });
         match code.map(char::from_u32) {
             Some(Some(character)) => Ok(Escape::literal(character)),
-            Some(None) => Err((
-                "half of a surrogate pair: readers differ on it",
-                Some("the character itself"),
-            )),
+            Some(None) => {
+                Err(("half of a surrogate pair: readers differ on it", Some("the character itself")))
+            }
             None => Err(("an escape without its digits", None)),
         }
     }
@@ -426,8 +376,8 @@ impl Reader<'_> {
         let Some((digits, _)) = left[1..].split_once('}') else {
             return fault;
         };
-        let well_formed = (1..=6).contains(&digits.len())
-            && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        let well_formed =
+            (1..=6).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
         let length = digits.len() + 2;
         let character = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
         match character.filter(|_| well_formed) {
@@ -443,10 +393,7 @@ impl Reader<'_> {
 
     fn property(&mut self) -> Result<Escape, (&'static str, Option<&'static str>)> {
         let left = self.left();
-        let name = left
-            .strip_prefix('{')
-            .and_then(|after| after.split_once('}'))
-            .map(|(name, _)| name);
+        let name = left.strip_prefix('{').and_then(|after| after.split_once('}')).map(|(name, _)| name);
         let Some(name) = name.filter(|name| is_property(name)) else {
             return Err((
                 "a character property that not every reader knows",
@@ -469,17 +416,11 @@ struct Escape {
 
 impl Escape {
     fn literal(character: char) -> Self {
-        Self {
-            character: Some(character),
-            ascii: character.is_ascii(),
-        }
+        Self { character: Some(character), ascii: character.is_ascii() }
     }
 
     fn set(ascii: bool) -> Self {
-        Self {
-            character: None,
-            ascii,
-        }
+        Self { character: None, ascii }
     }
 }
 
@@ -489,19 +430,15 @@ fn is_property(name: &str) -> bool {
         Some(("General_Category" | "gc", value)) => CATEGORIES.contains(&value),
         Some(("Script" | "sc" | "Script_Extensions" | "scx", value)) => {
             value.starts_with(|first: char| first.is_ascii_uppercase())
-                && value
-                    .bytes()
-                    .all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+                && value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
         }
         Some(_) => false,
         None => CATEGORIES.contains(&name) || BINARY.contains(&name),
     }
 }
 
-const BINARY: &[&str] = &[
-    "Any", "ASCII", "Alphabetic", "Alpha", "Lowercase", "Lower", "Uppercase", "Upper",
-    "White_Space",
-];
+const BINARY: &[&str] =
+    &["Any", "ASCII", "Alphabetic", "Alpha", "Lowercase", "Lower", "Uppercase", "Upper", "White_Space"];
 
 #[rustfmt::skip] // short and long name side by side
 const CATEGORIES: &[&str] = &[

@@ -36,7 +36,7 @@ impl Graph {
     }
 
     /// The places, each after all that it leads to, but for cycles.
-    pub(crate) fn from_the_last(&self) -> Vec<usize> {
+    pub(crate) fn last_first(&self) -> Vec<usize> {
         let mut places: Vec<usize> = (0..self.ways.len()).collect();
         places.sort_by_key(|place| self.component[*place]);
         places
@@ -57,10 +57,7 @@ impl Graph {
 struct Nowhere;
 
 impl Retrieve for Nowhere {
-    fn retrieve(
-        &self,
-        _uri: &Uri<String>,
-    ) -> Result<Serde, Box<dyn std::error::Error + Send + Sync>> {
+    fn retrieve(&self, _uri: &Uri<String>) -> Result<Serde, Box<dyn std::error::Error + Send + Sync>> {
         Err("outside the form".into())
     }
 }
@@ -72,17 +69,10 @@ pub(crate) fn resolve(chart: &Chart<'_>, root: &Node) -> Result<Graph, Vec<FormF
     let mut document = root.to_serde();
     let mut faults = Vec::new();
     part_with_strays(chart, &mut document, &mut faults);
-    let mut graph = Graph {
-        ways: vec![Vec::new(); chart.places.len()],
-        component: Vec::new(),
-    };
+    let mut graph = Graph { ways: vec![Vec::new(); chart.places.len()], component: Vec::new() };
     for (index, place) in chart.places.iter().enumerate() {
         if let Some((parent, step)) = place.parent {
-            graph.ways[parent].push(Way {
-                to: index,
-                step,
-                reference: None,
-            });
+            graph.ways[parent].push(Way { to: index, step, reference: None });
         }
     }
     if let Err(fault) = point(chart, &document, &mut graph, &mut faults) {
@@ -128,26 +118,22 @@ fn part_with_strays(chart: &Chart<'_>, document: &mut Serde, faults: &mut Vec<Fo
         let base = match (place.parent, id) {
             (None, id) => base_of(id).ok(),
             (Some((parent, _)), None) => bases[parent].clone(),
-            (Some((parent, _)), Some(id)) => bases[parent].as_ref().and_then(|base| {
-                jsonschema::uri::resolve_against(&base.borrow(), id).ok()
-            }),
+            (Some((parent, _)), Some(id)) => bases[parent]
+                .as_ref()
+                .and_then(|base| jsonschema::uri::resolve_against(&base.borrow(), id).ok()),
         };
         bases.push(base);
     }
     let document_of = |uri: &str| uri.split('#').next().unwrap_or_default().to_owned();
-    let known: Vec<String> = bases
-        .iter()
-        .flatten()
-        .map(|base| document_of(base.as_str()))
-        .collect();
+    let known: Vec<String> = bases.iter().flatten().map(|base| document_of(base.as_str())).collect();
     for (index, place) in chart.places.iter().enumerate() {
         for &keyword in REFERENCES {
             let Some(reference) = place.node.get(keyword).and_then(Node::as_text) else {
                 continue;
             };
-            let target = bases[index].as_ref().and_then(|base| {
-                jsonschema::uri::resolve_against(&base.borrow(), reference).ok()
-            });
+            let target = bases[index]
+                .as_ref()
+                .and_then(|base| jsonschema::uri::resolve_against(&base.borrow(), reference).ok());
             let stays = reference.starts_with('#')
                 || target.is_some_and(|target| known.contains(&document_of(target.as_str())));
             if stays {
@@ -173,8 +159,7 @@ fn point(
     let root = &chart.places[0];
     let whole = |reason: String| fault_at(root, "$id", reason, None);
     let resource = draft.create_resource_ref(document);
-    let base = base_of(resource.id())
-        .map_err(|error| whole(format!("not an identifier: {error}")))?;
+    let base = base_of(resource.id()).map_err(|error| whole(format!("not an identifier: {error}")))?;
     let registry = Registry::new()
         .retriever(Nowhere)
         .draft(draft)
@@ -182,11 +167,8 @@ fn point(
         .and_then(jsonschema::RegistryBuilder::prepare)
         .map_err(|error| whole(format!("the references cannot be resolved: {error}")))?;
 
-    let values: Vec<Option<&Serde>> = chart
-        .places
-        .iter()
-        .map(|place| document.pointer(&place.pointer))
-        .collect();
+    let values: Vec<Option<&Serde>> =
+        chart.places.iter().map(|place| document.pointer(&place.pointer)).collect();
     let places: HashMap<usize, usize> = values
         .iter()
         .enumerate()
@@ -203,9 +185,7 @@ fn point(
         let resolver = match values[index] {
             Some(value) => outer
                 .in_subresource(draft.create_resource_ref(value))
-                .map_err(|error| {
-                    fault_at(place, "$id", format!("not an identifier: {error}"), None)
-                })?,
+                .map_err(|error| fault_at(place, "$id", format!("not an identifier: {error}"), None))?,
             None => outer.clone(),
         };
         let at = resolver.base_uri().as_str().to_owned();
@@ -220,9 +200,7 @@ fn point(
 
     for (index, place) in chart.places.iter().enumerate() {
         for &keyword in REFERENCES {
-            let reference = values[index]
-                .and_then(|value| value.get(keyword))
-                .and_then(Serde::as_str);
+            let reference = values[index].and_then(|value| value.get(keyword)).and_then(Serde::as_str);
             let Some(reference) = reference else {
                 continue;
             };
@@ -259,15 +237,11 @@ fn point(
 fn dynamic_targets(chart: &Chart<'_>, keyword: &str, reference: &str) -> Vec<usize> {
     let name = reference.rsplit_once('#').map_or("", |(_, name)| name);
     let is_target = |place: &Place<'_>| match keyword {
-        "$recursiveRef" => {
-            place.node.get("$recursiveAnchor").and_then(Node::as_bool) == Some(true)
-        }
+        "$recursiveRef" => place.node.get("$recursiveAnchor").and_then(Node::as_bool) == Some(true),
         "$dynamicRef" => place.node.get("$dynamicAnchor").and_then(Node::as_text) == Some(name),
         _ => false,
     };
-    (0..chart.places.len())
-        .filter(|index| is_target(&chart.places[*index]))
-        .collect()
+    (0..chart.places.len()).filter(|index| is_target(&chart.places[*index])).collect()
 }
 
 /// The names a place takes for itself within its base.
@@ -293,10 +267,7 @@ fn astray(reference: &str, resolved: bool, chart: &Chart<'_>) -> (String, Option
     if !reference.starts_with('#') {
         return (
             format!("`{reference}` leaves the form: what is published must stand alone"),
-            Some(format!(
-                "copy it to `{0}` and refer to `#/{0}/…`",
-                chart.draft.definitions()
-            )),
+            Some(format!("copy it to `{0}` and refer to `#/{0}/…`", chart.draft.definitions())),
         );
     }
     if resolved {
@@ -308,18 +279,10 @@ fn astray(reference: &str, resolved: bool, chart: &Chart<'_>) -> (String, Option
         .iter()
         .map(|place| format!("#{}", place.pointer))
         .find(|pointer| pointer.rsplit('/').next() == Some(last) && pointer != reference);
-    (
-        format!("`{reference}` points at nothing"),
-        near.map(|near| format!("`{near}`")),
-    )
+    (format!("`{reference}` points at nothing"), near.map(|near| format!("`{near}`")))
 }
 
-fn fault_at(
-    place: &Place<'_>,
-    keyword: &str,
-    reason: String,
-    suggestion: Option<String>,
-) -> FormFault {
+fn fault_at(place: &Place<'_>, keyword: &str, reason: String, suggestion: Option<String>) -> FormFault {
     FormFault {
         pointer: below(&place.pointer, keyword),
         at: place.node.get(keyword).unwrap_or(place.node).at,

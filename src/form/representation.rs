@@ -59,11 +59,8 @@ impl Representation {
     /// Under a digest that depends on all of the bytes.
     fn under(digest: String, bytes: Vec<u8>) -> Self {
         let mut variants = Vec::with_capacity(4);
-        let coded = [
-            (Coding::Zstd, zstd(&bytes)),
-            (Coding::Brotli, brotli(&bytes)),
-            (Coding::Gzip, gzip(&bytes)),
-        ];
+        let coded =
+            [(Coding::Zstd, zstd(&bytes)), (Coding::Brotli, brotli(&bytes)), (Coding::Gzip, gzip(&bytes))];
         let variant = |coding: Coding, bytes: Vec<u8>| Variant {
             coding,
             bytes: Bytes::from(bytes),

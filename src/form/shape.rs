@@ -16,27 +16,14 @@ pub(crate) struct Misshapen {
     pub(crate) suggestion: Option<String>,
 }
 
-const TYPES: &[&str] = &[
-    "null", "boolean", "object", "array", "number", "string", "integer",
-];
+const TYPES: &[&str] = &["null", "boolean", "object", "array", "number", "string", "integer"];
 
 /// What the validator decodes (RFC 4648).
 const ENCODINGS: &[&str] = &["base64", "base64url", "base32", "base32hex", "base16"];
 
 /// Holds a keyword's value against its shape. Schemas within it are the walk's to look at.
-pub(crate) fn check(
-    name: &str,
-    value: &Node,
-    shape: Shape,
-    draft: Draft,
-    pointer: &str,
-) -> Vec<Misshapen> {
-    let mut check = Check {
-        name,
-        draft,
-        pointer,
-        found: Vec::new(),
-    };
+pub(crate) fn check(name: &str, value: &Node, shape: Shape, draft: Draft, pointer: &str) -> Vec<Misshapen> {
+    let mut check = Check { name, draft, pointer, found: Vec::new() };
     check.hold(value, shape);
     check.found
 }
@@ -66,11 +53,8 @@ impl Check<'_> {
     }
 
     fn hold(&mut self, value: &Node, shape: Shape) {
-        let boolean = if self.draft >= Draft::Six {
-            "a schema, an object or a boolean"
-        } else {
-            "a schema, an object"
-        };
+        let boolean =
+            if self.draft >= Draft::Six { "a schema, an object or a boolean" } else { "a schema, an object" };
         match shape {
             Shape::Any => {}
             Shape::Text | Shape::Reference | Shape::Identifier | Shape::Dialect => {
@@ -99,11 +83,9 @@ impl Check<'_> {
                 );
             }
             Shape::Number => self.must(value.as_number().is_some(), value, "a number"),
-            Shape::Count => self.must(
-                value.as_count().is_some(),
-                value,
-                "an integer, not negative and below 2^64",
-            ),
+            Shape::Count => {
+                self.must(value.as_count().is_some(), value, "an integer, not negative and below 2^64")
+            }
             Shape::Pattern => self.pattern(value, value.as_text()),
             Shape::Format => self.format(value),
             Shape::Names => self.names(value, false),
@@ -160,8 +142,7 @@ impl Check<'_> {
     /// Booleans are schemas from draft 06; in draft 04 only where `additional…` takes them.
     fn is_schema(&self, value: &Node) -> bool {
         value.is_object()
-            || value.as_bool().is_some()
-                && (self.draft >= Draft::Six || self.name.starts_with("additional"))
+            || value.as_bool().is_some() && (self.draft >= Draft::Six || self.name.starts_with("additional"))
     }
 
     fn schemas(&mut self, value: &Node) {
@@ -211,11 +192,7 @@ impl Check<'_> {
                     "none" | "nil" => Some("null"),
                     _ => nearest(name, TYPES.iter().copied()),
                 };
-                self.wrong(
-                    node,
-                    format!("`{name}` is not a type"),
-                    near.map(|near| format!("`{near}`")),
-                );
+                self.wrong(node, format!("`{name}` is not a type"), near.map(|near| format!("`{near}`")));
             } else if !seen.insert(name) {
                 self.wrong(node, format!("`{name}` stands twice"), None);
             }
@@ -262,11 +239,8 @@ impl Check<'_> {
             self.must(false, value, "a string");
             return;
         };
-        let pointer = if value.as_text().is_some() {
-            self.pointer.to_owned()
-        } else {
-            below(self.pointer, pattern)
-        };
+        let pointer =
+            if value.as_text().is_some() { self.pointer.to_owned() } else { below(self.pointer, pattern) };
         let (reason, suggestion) = match pattern::read(pattern) {
             Err(fault) => (
                 format!("pattern, character {}: {}", fault.at + 1, fault.reason),
@@ -278,19 +252,12 @@ impl Check<'_> {
             ),
             Ok(_) => return,
         };
-        self.found.push(Misshapen {
-            pointer,
-            at: value.at,
-            reason,
-            suggestion,
-        });
+        self.found.push(Misshapen { pointer, at: value.at, reason, suggestion });
     }
 }
 
 /// `^[A-Za-z_][-A-Za-z0-9._]*$`, as the meta-schemas say.
 fn is_anchor(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
 }

@@ -44,12 +44,9 @@ impl Node {
         let tree = match value.kind() {
             Kind::Null => Tree::Null,
             Kind::Boolean => Tree::Boolean(value.as_bool().unwrap_or_default()),
-            Kind::Number => Tree::Number(
-                value
-                    .as_number()
-                    .map(|number| number.text().to_owned())
-                    .unwrap_or_default(),
-            ),
+            Kind::Number => {
+                Tree::Number(value.as_number().map(|number| number.text().to_owned()).unwrap_or_default())
+            }
             Kind::String => Tree::Text(value.as_str().unwrap_or_default().to_owned()),
             Kind::Array => Tree::Array(
                 value
@@ -68,10 +65,7 @@ impl Node {
                     .collect(),
             ),
         };
-        Self {
-            at: value.span().start,
-            tree,
-        }
+        Self { at: value.span().start, tree }
     }
 
     /// A value that stands nowhere in the text: made while unrolling.
@@ -89,41 +83,24 @@ impl Node {
     pub(crate) fn elements(&self) -> &[Self] {
         match &self.tree {
             Tree::Array(elements) => elements,
-            Tree::Null | Tree::Boolean(_) | Tree::Number(_) | Tree::Text(_) | Tree::Object(_) => {
-                &[]
-            }
+            Tree::Null | Tree::Boolean(_) | Tree::Number(_) | Tree::Text(_) | Tree::Object(_) => &[],
         }
     }
 
     pub(crate) fn get(&self, name: &str) -> Option<&Self> {
-        self.members()
-            .iter()
-            .find(|(member, _)| member == name)
-            .map(|(_, value)| value)
+        self.members().iter().find(|(member, _)| member == name).map(|(_, value)| value)
     }
 
     pub(crate) fn as_text(&self) -> Option<&str> {
-        if let Tree::Text(text) = &self.tree {
-            Some(text)
-        } else {
-            None
-        }
+        if let Tree::Text(text) = &self.tree { Some(text) } else { None }
     }
 
     pub(crate) fn as_bool(&self) -> Option<bool> {
-        if let Tree::Boolean(value) = self.tree {
-            Some(value)
-        } else {
-            None
-        }
+        if let Tree::Boolean(value) = self.tree { Some(value) } else { None }
     }
 
     pub(crate) fn as_number(&self) -> Option<&str> {
-        if let Tree::Number(text) = &self.tree {
-            Some(text)
-        } else {
-            None
-        }
+        if let Tree::Number(text) = &self.tree { Some(text) } else { None }
     }
 
     /// A count: a non-negative integer, however it is written.
@@ -156,9 +133,7 @@ impl Node {
     /// Whether [`Self::to_serde`] changes the value of a number.
     pub(crate) fn is_rounded(&self) -> bool {
         match &self.tree {
-            Tree::Number(text) => {
-                Decimal::read(text) != Decimal::read(&near(text).to_string())
-            }
+            Tree::Number(text) => Decimal::read(text) != Decimal::read(&near(text).to_string()),
             Tree::Array(elements) => elements.iter().any(Self::is_rounded),
             Tree::Object(members) => members.iter().any(|(_, value)| value.is_rounded()),
             Tree::Null | Tree::Boolean(_) | Tree::Text(_) => false,
@@ -175,12 +150,9 @@ impl Node {
             Tree::Number(text) => Serde::Number(near(text)),
             Tree::Text(text) => Serde::String(text.clone()),
             Tree::Array(elements) => Serde::Array(elements.iter().map(Self::to_serde).collect()),
-            Tree::Object(members) => Serde::Object(
-                members
-                    .iter()
-                    .map(|(name, value)| (name.clone(), value.to_serde()))
-                    .collect(),
-            ),
+            Tree::Object(members) => {
+                Serde::Object(members.iter().map(|(name, value)| (name.clone(), value.to_serde())).collect())
+            }
         }
     }
 

@@ -10,10 +10,7 @@ pub(crate) fn unknown_keyword(name: &str, draft: Draft) -> (String, Option<Strin
     } else if matches!(name, "contentEncoding" | "contentMediaType" | "contentSchema") {
         format!("`{name}` is an annotation in {}: nothing would enforce it", draft.name())
     } else {
-        format!(
-            "`{name}` is not a keyword of {}: nothing would enforce it",
-            draft.name()
-        )
+        format!("`{name}` is not a keyword of {}: nothing would enforce it", draft.name())
     };
     (reason, instead(name, draft))
 }
@@ -30,9 +27,7 @@ fn instead(name: &str, draft: Draft) -> Option<String> {
         "optional" => "leave the member out of `required`",
         "const" => "`enum` with one value",
         "if" | "then" | "else" => "`anyOf`",
-        "dependencies" => {
-            "`dependentRequired` for lists of names, `dependentSchemas` for schemas"
-        }
+        "dependencies" => "`dependentRequired` for lists of names, `dependentSchemas` for schemas",
         "dependentRequired" | "dependentSchemas" => "`dependencies`",
         "additionalItems" => "`items`, beside `prefixItems`",
         "prefixItems" => "`items` with an array",
@@ -44,9 +39,7 @@ fn instead(name: &str, draft: Draft) -> Option<String> {
         "$dynamicRef" => "`$ref`",
         "$vocabulary" => "leave it out: it belongs in meta-schemas",
         "contentEncoding" => "a `pattern`",
-        "contentSchema" | "contentMediaType" => {
-            "members of the body itself instead of JSON within a string"
-        }
+        "contentSchema" | "contentMediaType" => "members of the body itself instead of JSON within a string",
         _ if name.starts_with("x-") => "name it in the route's `annotations`",
         _ => return nearest(name, draft.keyword_names()).map(|near| format!("`{near}`")),
     };
@@ -73,9 +66,7 @@ fn distance(left: &str, right: &str) -> usize {
     for (i, a) in left.iter().enumerate() {
         let mut row = vec![i + 1];
         for (j, b) in right.iter().enumerate() {
-            let mut edits = (rows[i][j] + usize::from(a != b))
-                .min(rows[i][j + 1] + 1)
-                .min(row[j] + 1);
+            let mut edits = (rows[i][j] + usize::from(a != b)).min(rows[i][j + 1] + 1).min(row[j] + 1);
             if i > 0 && j > 0 && *a == right[j - 1] && left[i - 1] == *b {
                 edits = edits.min(rows[i - 1][j - 1] + 1);
             }

@@ -44,11 +44,10 @@ pub(crate) fn unroll(
             ));
         }
     }
-    let named = chart
-        .places
-        .iter()
-        .skip(1)
-        .position(|place| place.node.get("$id").is_some() || place.node.get("id").is_some_and(|id| chart.draft == Draft::Four && id.as_text().is_some()));
+    let named = chart.places.iter().skip(1).position(|place| {
+        place.node.get("$id").is_some()
+            || place.node.get("id").is_some_and(|id| chart.draft == Draft::Four && id.as_text().is_some())
+    });
     if let Some(index) = named {
         faults.push(refusal(chart, index + 1, "`unroll` takes no identifiers below the root"));
     }
@@ -111,12 +110,8 @@ impl<'u> Unrolling<'u> {
         targets.sort_unstable();
         targets.dedup();
         let kept = chart.places[0].node.get(chart.draft.definitions());
-        let mut taken: HashSet<String> = kept
-            .map(Node::members)
-            .unwrap_or_default()
-            .iter()
-            .map(|(name, _)| name.clone())
-            .collect();
+        let mut taken: HashSet<String> =
+            kept.map(Node::members).unwrap_or_default().iter().map(|(name, _)| name.clone()).collect();
         let mut names = HashMap::new();
         for target in &targets {
             let pointer = &chart.places[*target].pointer;
@@ -197,10 +192,7 @@ impl<'u> Unrolling<'u> {
     /// The places of the schemas directly within a place, by the pointer behind its own.
     fn within(&self, place: usize) -> HashMap<&str, usize> {
         let from = self.chart.places[place].pointer.len();
-        self.inner[place]
-            .iter()
-            .map(|index| (&self.chart.places[*index].pointer[from..], *index))
-            .collect()
+        self.inner[place].iter().map(|index| (&self.chart.places[*index].pointer[from..], *index)).collect()
     }
 
     /// The schema at a place, at a level. A copy is kept among the definitions, so it keeps none
@@ -265,39 +257,27 @@ impl<'u> Unrolling<'u> {
         match &value.tree {
             Tree::Array(elements) if inner("0").is_some() => {
                 let left: Vec<Left> = (0..elements.len())
-                    .map(|index| {
-                        inner(&index.to_string())
-                            .and_then(|place| self.schema(*place, level, copy))
-                    })
+                    .map(|index| inner(&index.to_string()).and_then(|place| self.schema(*place, level, copy)))
                     .collect();
                 let gone = left.iter().any(Option::is_none);
                 match name {
                     "allOf" if gone => Kept::Nothing,
                     "anyOf" | "oneOf" => {
                         let left: Vec<Node> = left.into_iter().flatten().collect();
-                        if left.is_empty() {
-                            Kept::Nothing
-                        } else {
-                            Kept::As(Node::made(Tree::Array(left)))
-                        }
+                        if left.is_empty() { Kept::Nothing } else { Kept::As(Node::made(Tree::Array(left))) }
                     }
                     _ => Kept::As(Node::made(Tree::Array(
-                        left.into_iter()
-                            .map(|left| left.unwrap_or_else(|| self.never()))
-                            .collect(),
+                        left.into_iter().map(|left| left.unwrap_or_else(|| self.never())).collect(),
                     ))),
                 }
             }
-            Tree::Object(members)
-                if members.iter().any(|(member, _)| inner(member).is_some()) =>
-            {
+            Tree::Object(members) if members.iter().any(|(member, _)| inner(member).is_some()) => {
                 let members = members
                     .iter()
                     .map(|(member, value)| match inner(member) {
-                        Some(place) => (
-                            member.clone(),
-                            self.schema(*place, level, copy).unwrap_or_else(|| self.never()),
-                        ),
+                        Some(place) => {
+                            (member.clone(), self.schema(*place, level, copy).unwrap_or_else(|| self.never()))
+                        }
                         None => (member.clone(), value.clone()),
                     })
                     .collect();
@@ -314,19 +294,12 @@ impl<'u> Unrolling<'u> {
 
     /// Draws the consequences of what was cut: members that can no longer be given, arrays that
     /// can no longer be filled, a choice that is none.
-    fn settle(
-        &self,
-        node: &Node,
-        mut out: Vec<(String, Node)>,
-        within: &HashMap<&str, usize>,
-    ) -> Left {
+    fn settle(&self, node: &Node, mut out: Vec<(String, Node)>, within: &HashMap<&str, usize>) -> Left {
         let never = self.never().tree;
         let only = |kind: &str| node.get("type").and_then(Node::as_text) == Some(kind);
         let was_open = |member: &str| {
             let pointer = super::source::below("/properties", member);
-            within
-                .get(pointer.as_str())
-                .is_some_and(|place| self.chart.places[*place].node.tree != never)
+            within.get(pointer.as_str()).is_some_and(|place| self.chart.places[*place].node.tree != never)
         };
         let required: Vec<&str> = node
             .get("required")
@@ -349,9 +322,7 @@ impl<'u> Unrolling<'u> {
             }
         }
         let least = node.get("minItems").and_then(Node::as_count).unwrap_or(0);
-        let emptied = out.iter().any(|(name, value)| {
-            name == "maxItems" && value.as_count() == Some(0)
-        });
+        let emptied = out.iter().any(|(name, value)| name == "maxItems" && value.as_count() == Some(0));
         if impossible || emptied && least > 0 && only("array") {
             return None;
         }

@@ -13,10 +13,18 @@ fn bounds_divisors_and_values_decide_by_their_decimals() {
         (r#"{"maximum":9007199254740992}"#, "9007199254740992.0", "9007199254740993"),
         (r#"{"exclusiveMinimum":9007199254740992}"#, "9007199254740993", "9.007199254740992e15"),
         (r#"{"exclusiveMaximum":1e300}"#, "9.99e299", "1000e297"),
-        (r#"{"minimum":-123456789012345678901234567890}"#, "-123456789012345678901234567890", "-123456789012345678901234567891"),
+        (
+            r#"{"minimum":-123456789012345678901234567890}"#,
+            "-123456789012345678901234567890",
+            "-123456789012345678901234567891",
+        ),
         (r#"{"multipleOf":0.01}"#, "0.07", "0.071"),
         (r#"{"multipleOf":0.01}"#, "99999999999999999999.99", "1e-3"),
-        (r#"{"multipleOf":3}"#, "300000000000000000000000000000000000003", "300000000000000000000000000000000000004"),
+        (
+            r#"{"multipleOf":3}"#,
+            "300000000000000000000000000000000000003",
+            "300000000000000000000000000000000000004",
+        ),
         (r#"{"multipleOf":1e-300}"#, "3e-300", "3e-301"),
         (r#"{"multipleOf":0.5}"#, "-0", "0.25"),
         (r#"{"const":0.1}"#, "1e-1", "0.1000000000000000055511151231257827"),
@@ -25,8 +33,16 @@ fn bounds_divisors_and_values_decide_by_their_decimals() {
         (r#"{"enum":["a",3]}"#, r#""a""#, "3.0000000000000000000001"),
         (r#"{"type":"integer"}"#, "1e2", "2.00000000000000000001"),
         (r#"{"type":"array","uniqueItems":true}"#, "[1,2]", "[1,1.0]"),
-        (r#"{"$schema":"http://json-schema.org/draft-04/schema#","minimum":3,"exclusiveMinimum":true}"#, "3.00000000000000000001", "3"),
-        (r#"{"$schema":"http://json-schema.org/draft-04/schema#","maximum":3,"exclusiveMaximum":false}"#, "3", "3.00000000000000000001"),
+        (
+            r#"{"$schema":"http://json-schema.org/draft-04/schema#","minimum":3,"exclusiveMinimum":true}"#,
+            "3.00000000000000000001",
+            "3",
+        ),
+        (
+            r#"{"$schema":"http://json-schema.org/draft-04/schema#","maximum":3,"exclusiveMaximum":false}"#,
+            "3",
+            "3.00000000000000000001",
+        ),
         (r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"integer"}"#, "1", "1.0"),
         (r#"{"type":"string","maxLength":2.0}"#, r#""ab""#, r#""abc""#),
     ] {
@@ -38,14 +54,21 @@ fn bounds_divisors_and_values_decide_by_their_decimals() {
 
 #[test]
 fn counts_and_divisors_have_their_range() {
-    for form in [r#"{"maxLength":-1}"#, r#"{"maxLength":1.5}"#, r#"{"maxItems":1e30}"#, r#"{"multipleOf":0}"#, r#"{"multipleOf":-2}"#] {
+    for form in [
+        r#"{"maxLength":-1}"#,
+        r#"{"maxLength":1.5}"#,
+        r#"{"maxItems":1e30}"#,
+        r#"{"multipleOf":0}"#,
+        r#"{"multipleOf":-2}"#,
+    ] {
         assert_eq!(refused(form).len(), 1, "{form}");
     }
 }
 
 #[test]
 fn a_mismatch_names_the_standard_keyword() {
-    let form = loads(r##"{"type":"object","properties":{"a/b":{"$ref":"#/$defs/n"}},"$defs":{"n":{"minimum":3}}}"##);
+    let form =
+        loads(r##"{"type":"object","properties":{"a/b":{"$ref":"#/$defs/n"}},"$defs":{"n":{"minimum":3}}}"##);
     let mut document = Document::new();
     let mismatch = form.mismatch(document.parse(br#"{"a/b":1}"#).unwrap()).unwrap();
     assert_eq!(mismatch.keyword, "minimum");

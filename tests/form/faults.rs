@@ -97,7 +97,9 @@ fn keywords_without_effect_are_refused() {
         let _ = only(text);
     }
     // What draft 07 ignores beside `$ref`, but which asserts nothing, may stand.
-    loads(r##"{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/b","description":"x","definitions":{"b":{"type":"null"}}}"##);
+    loads(
+        r##"{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/b","description":"x","definitions":{"b":{"type":"null"}}}"##,
+    );
 }
 
 #[test]
@@ -112,7 +114,10 @@ fn references_stay_in_the_form_and_arrive_at_schemas() {
         (r##"{"$dynamicRef":"other#x"}"##, "leaves the form"),
         (r##"{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}"##, "names two"),
         (r##"{"$ref":"#"}"##, "consumes nothing"),
-        (r##"{"anyOf":[{"type":"null"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"allOf":[{"$ref":"#"}]}}}"##, "consumes nothing"),
+        (
+            r##"{"anyOf":[{"type":"null"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"allOf":[{"$ref":"#"}]}}}"##,
+            "consumes nothing",
+        ),
         (r##"{"type":"null","$defs":{"a":{"not":{"$ref":"#/$defs/a"}}}}"##, "consumes nothing"),
     ] {
         let faults = refused(text);
@@ -124,12 +129,22 @@ fn references_stay_in_the_form_and_arrive_at_schemas() {
 
 #[test]
 fn dialects_are_known_by_their_uri_only() {
-    for uri in ["", "draft-07", "https://json-schema.org/schema", "http://json-schema.org/draft-03/schema#", "https://example.org/mine"] {
+    for uri in [
+        "",
+        "draft-07",
+        "https://json-schema.org/schema",
+        "http://json-schema.org/draft-03/schema#",
+        "https://example.org/mine",
+    ] {
         let (pointer, _, suggestion) = only(&format!(r#"{{"$schema":"{uri}"}}"#));
         assert_eq!(pointer, "/$schema");
         assert!(suggestion.contains("2020-12"));
     }
-    for uri in ["http://json-schema.org/draft-07/schema", "https://json-schema.org/draft-04/schema#", "http://json-schema.org/draft/2020-12/schema#"] {
+    for uri in [
+        "http://json-schema.org/draft-07/schema",
+        "https://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft/2020-12/schema#",
+    ] {
         loads(&format!(r#"{{"$schema":"{uri}","type":"null"}}"#));
     }
     let faults = refused(r#"{"$schema":7}"#);
@@ -178,7 +193,84 @@ fn annotations_of_the_route_are_published_and_constrain_nothing() {
 
 #[test]
 fn what_is_no_object_or_no_strict_json_is_refused() {
-    for text in ["true", "[]", "\"x\"", "", "{", "{}{}", "{\"a\":1,\"\\u0061\":2}", "\u{feff}{}", "{\"minimum\":1e999}"] {
+    for text in [
+        "true",
+        "[]",
+        "\"x\"",
+        "",
+        "{",
+        "{}{}",
+        "{\"a\":1,\"\\u0061\":2}",
+        "\u{feff}{}",
+        "{\"minimum\":1e999}",
+    ] {
         assert_eq!(refused(text).len(), 1, "{text}");
     }
+}
+
+#[test]
+fn every_format_is_asserted_or_refused() {
+    let uris = [
+        "http://json-schema.org/draft-04/schema#",
+        "http://json-schema.org/draft-06/schema#",
+        "http://json-schema.org/draft-07/schema#",
+        "https://json-schema.org/draft/2019-09/schema",
+        "https://json-schema.org/draft/2020-12/schema",
+    ];
+    let formats = [
+        "date",
+        "date-time",
+        "duration",
+        "email",
+        "hostname",
+        "idn-email",
+        "idn-hostname",
+        "ipv4",
+        "ipv6",
+        "iri",
+        "iri-reference",
+        "json-pointer",
+        "regex",
+        "relative-json-pointer",
+        "time",
+        "uri",
+        "uri-reference",
+        "uri-template",
+        "uuid",
+    ];
+    let mut asserted = Vec::new();
+    for uri in uris {
+        let mut count = 0;
+        for format in formats {
+            let text = format!(r#"{{"$schema":"{uri}","format":"{format}"}}"#);
+            // A string that is none of them.
+            match CompiledForm::compile(&text, &lenient()) {
+                Ok(form) => {
+                    assert!(!super::decides(&form, br#""\\ ( {""#), "{text}");
+                    count += 1;
+                }
+                Err(faults) => assert_eq!(faults[0].pointer, "/format"),
+            }
+        }
+        asserted.push(count);
+    }
+    assert_eq!(asserted, [9, 12, 15, 17, 17]);
+    let form = loads(r#"{"format":"email"}"#);
+    assert!(super::decides(&form, br#""ada@example.com""#));
+    assert!(!super::decides(&form, br#""Ada <ada@example.com>""#));
+}
+
+#[test]
+fn the_algebra_does_not_take_for_ever() {
+    let start = std::time::Instant::now();
+    let alternatives: Vec<String> = (0..40)
+        .map(|index| format!(r#"{{"type":"object","properties":{{"kind":{{"const":"k{index}"}},"v{index}":{{"type":"string","maxLength":{index}}},"n":{{"type":"integer","minimum":{index},"maximum":99}}}},"required":["kind"],"additionalProperties":false}}"#))
+        .collect();
+    let one = loads(&format!(r#"{{"oneOf":[{}]}}"#, alternatives.join(",")));
+    let any = loads(&format!(r#"{{"anyOf":[{}]}}"#, alternatives.join(",")));
+    let fewer = loads(&format!(r#"{{"anyOf":[{}]}}"#, alternatives[1..].join(",")));
+    println!("loaded in {:?}", start.elapsed());
+    println!("{:?} {:?} {:?}", any.compare(&fewer), fewer.compare(&any), one.compare(&any));
+    println!("compared in {:?}", start.elapsed());
+    assert!(start.elapsed() < std::time::Duration::from_secs(20));
 }

@@ -9,10 +9,7 @@ fn warned(text: &str) -> Vec<String> {
     options.lints.set(Lint::MissingDescription, Level::Allow);
     options.lints.set(Lint::LargestBody, Level::Allow);
     let form = CompiledForm::compile(text, &options).unwrap_or_else(|faults| panic!("{text}\n{faults:#?}"));
-    form.warnings()
-        .iter()
-        .map(|fault| format!("{} {}", fault.lint.unwrap().name(), fault.pointer))
-        .collect()
+    form.warnings().iter().map(|fault| format!("{} {}", fault.lint.unwrap().name(), fault.pointer)).collect()
 }
 
 #[test]
@@ -34,7 +31,10 @@ fn each_lint_finds_its_place() {
     for (text, expected) in [
         (r#"{"maxLength":3}"#, &["missing-type /maxLength"][..]),
         (r#"{"type":"string","maxLength":3,"minimum":1}"#, &["missing-type /minimum"]),
-        (r#"{"type":"object","additionalProperties":false,"properties":{"a":{}}}"#, &["missing-type /properties/a"]),
+        (
+            r#"{"type":"object","additionalProperties":false,"properties":{"a":{}}}"#,
+            &["missing-type /properties/a"],
+        ),
         (r#"{"type":"object"}"#, &["open-object "]),
         (r#"{"type":"object","additionalProperties":true}"#, &["open-object "]),
         (r#"{"type":"string"}"#, &["unbounded-string "]),
@@ -43,10 +43,19 @@ fn each_lint_finds_its_place() {
         (r#"{"oneOf":[{"type":"null"},{"type":"boolean"}]}"#, &["one-of /oneOf"]),
         (r#"{"type":"string","maxLength":9,"pattern":"a$"}"#, &["unanchored-pattern /pattern"]),
         (r#"{"type":"string","maxLength":9,"pattern":"^a|b$"}"#, &["unanchored-pattern /pattern"]),
-        (r#"{"type":"array","maxItems":9999,"uniqueItems":true,"items":{"type":"null"}}"#, &["unique-items /uniqueItems"]),
-        (r#"{"type":"object","additionalProperties":false,"properties":{"__proto__":{"type":"null"}}}"#, &["framework-member /properties/__proto__"]),
+        (
+            r#"{"type":"array","maxItems":9999,"uniqueItems":true,"items":{"type":"null"}}"#,
+            &["unique-items /uniqueItems"],
+        ),
+        (
+            r#"{"type":"object","additionalProperties":false,"properties":{"__proto__":{"type":"null"}}}"#,
+            &["framework-member /properties/__proto__"],
+        ),
         (r#"{"type":"null","readOnly":true}"#, &["read-write-only /readOnly"]),
-        (r##"{"$ref":"#/$defs/a","$defs":{"a":{"$id":"urn:a","type":"null"}}}"##, &["embedded-id /$defs/a/$id"]),
+        (
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"$id":"urn:a","type":"null"}}}"##,
+            &["embedded-id /$defs/a/$id"],
+        ),
     ] {
         assert_eq!(warned(text), expected, "{text}");
     }
@@ -77,7 +86,10 @@ fn the_longest_body_is_measured() {
         let mut options = usual();
         options.max_body = max_body;
         let form = CompiledForm::compile(text, &options).unwrap();
-        form.warnings().iter().find(|fault| fault.lint == Some(Lint::LargestBody)).map(|fault| fault.reason.clone())
+        form.warnings()
+            .iter()
+            .find(|fault| fault.lint == Some(Lint::LargestBody))
+            .map(|fault| fault.reason.clone())
     };
     for (text, bytes) in [
         (r#"{"type":"string","maxLength":10}"#, 122),
@@ -86,7 +98,10 @@ fn the_longest_body_is_measured() {
         (r#"{"enum":["ab",null]}"#, 14),
         (r#"{"type":"boolean"}"#, 5),
         (r#"{"type":"array","maxItems":3,"items":{"type":"boolean"}}"#, 20),
-        (r#"{"type":"object","additionalProperties":false,"properties":{"a":{"type":"boolean"},"b":{"type":"null"}}}"#, 32),
+        (
+            r#"{"type":"object","additionalProperties":false,"properties":{"a":{"type":"boolean"},"b":{"type":"null"}}}"#,
+            32,
+        ),
         (r#"{"anyOf":[{"type":"string","maxLength":1},{"type":"string","maxLength":2}]}"#, 26),
     ] {
         assert_eq!(largest(text, bytes), None, "{text}");

@@ -24,7 +24,11 @@ fn misspelled(word: &str) -> Vec<String> {
             words.push(swapped.into_iter().collect());
         }
         let mut cased = letters.clone();
-        cased[at] = if cased[at].is_uppercase() { cased[at].to_ascii_lowercase() } else { cased[at].to_ascii_uppercase() };
+        cased[at] = if cased[at].is_uppercase() {
+            cased[at].to_ascii_lowercase()
+        } else {
+            cased[at].to_ascii_uppercase()
+        };
         words.push(cased.into_iter().collect());
     }
     words.retain(|other| other != word);
@@ -46,7 +50,12 @@ fn no_misspelled_keyword_loads() {
             for wrong in misspelled(part) {
                 let text = format!("{}{wrong}{}", &form[..at], &form[at + part.len()..]);
                 let faults = refused(&text);
-                assert!(faults.iter().any(|fault| fault.pointer.ends_with(&wrong) || fault.reason.contains("twice")), "{part} as {wrong}: {faults:#?}");
+                assert!(
+                    faults
+                        .iter()
+                        .any(|fault| fault.pointer.ends_with(&wrong) || fault.reason.contains("twice")),
+                    "{part} as {wrong}: {faults:#?}"
+                );
                 tried += 1;
             }
         }

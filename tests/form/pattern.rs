@@ -49,7 +49,9 @@ fn what_readers_differ_on_is_refused_with_its_place() {
         assert_eq!(faults[0].pointer, "/pattern");
         let place = format!("character {character}:");
         assert!(faults[0].reason.contains(&place), "{pattern}: {}", faults[0].reason);
-        let names = form(pattern).replace("\"pattern\":", "\"patternProperties\":{").replace("\"string\"", "\"object\"");
+        let names = form(pattern)
+            .replace("\"pattern\":", "\"patternProperties\":{")
+            .replace("\"string\"", "\"object\"");
         let names = format!("{}:true}}}}", names.trim_end_matches('}'));
         if pattern.ends_with('}') {
             continue;

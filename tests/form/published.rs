@@ -40,8 +40,13 @@ fn changes_are_told_apart() {
     assert_eq!(change(short, long), Change::Widened);
     assert_eq!(change(long, short), Change::Narrowed);
     assert_eq!(change(short, r#"{"type":"null"}"#), Change::Both);
-    let object = |members: &str| format!(r#"{{"type":"object","properties":{{{members}}},"additionalProperties":false}}"#);
-    assert_eq!(change(&object(r#""a":{"type":"null"}"#), &object(r#""a":{"type":"null"},"b":{"type":"null"}"#)), Change::Widened);
+    let object = |members: &str| {
+        format!(r#"{{"type":"object","properties":{{{members}}},"additionalProperties":false}}"#)
+    };
+    assert_eq!(
+        change(&object(r#""a":{"type":"null"}"#), &object(r#""a":{"type":"null"},"b":{"type":"null"}"#)),
+        Change::Widened
+    );
     // Rounding would call these the same.
     assert_eq!(change(r#"{"maximum":0.3}"#, r#"{"maximum":0.30000000000000001}"#), Change::Unknown);
 }
@@ -57,7 +62,8 @@ fn value() -> impl Strategy<Value = String> {
     ];
     leaf.prop_recursive(4, 32, 4, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(|values| format!("[ {} ]", values.join(" ,\n"))),
+            prop::collection::vec(inner.clone(), 0..4)
+                .prop_map(|values| format!("[ {} ]", values.join(" ,\n"))),
             prop::collection::btree_map(any::<String>(), inner, 0..4).prop_map(|members| {
                 let members: Vec<String> = members
                     .into_iter()

@@ -14,7 +14,9 @@ fn an_arrival_has_its_members_in_order() {
     let body = std::str::from_utf8(&arrival.variants()[0].bytes).unwrap();
     assert_eq!(
         body,
-        format!(r#"{{"p":"say \"hi\"","m":[{{"role":"user","content":"x"}}],"s":{{"type":"null"}},"digest":"{digest}"}}"#)
+        format!(
+            r#"{{"p":"say \"hi\"","m":[{{"role":"user","content":"x"}}],"s":{{"type":"null"}},"digest":"{digest}"}}"#
+        )
     );
     assert_eq!(arrival.variants()[0].etag, format!("\"{digest}\""));
 }
@@ -22,7 +24,9 @@ fn an_arrival_has_its_members_in_order() {
 #[test]
 fn a_digest_is_stable_and_depends_on_every_part() {
     let form = loads(r#"{"type":"null"}"#);
-    let digest = |context: &str, messages: &str, text: &str| arrival(context, messages, &loads(text)).digest().to_owned();
+    let digest = |context: &str, messages: &str, text: &str| {
+        arrival(context, messages, &loads(text)).digest().to_owned()
+    };
     let first = digest("", "[]", form.published());
     assert_eq!(first, digest("", "[]", " { \"type\" : \"null\" } "));
     // Written down: a change of these bytes is a change of what every client sees.

@@ -53,7 +53,10 @@ fn no_wrong_decision_in_five_drafts() {
                             continue;
                         }
                         if Some(decides(&form, body.as_bytes())) != instance["v"].as_bool() {
-                            wrong.push(format!("{id}: {} decided wrong\n    {body}\n    {text}", instance["d"]));
+                            wrong.push(format!(
+                                "{id}: {} decided wrong\n    {body}\n    {text}",
+                                instance["d"]
+                            ));
                         }
                     }
                 }
@@ -62,7 +65,9 @@ fn no_wrong_decision_in_five_drafts() {
                 (Err(faults), _) => wrong.push(format!("{id}: refused, {faults:#?}\n    {text}")),
             }
         }
-        println!("{draft}: {loaded} forms load and decide {decided} instances, {refused} are refused as they should be, {excepted} by exception");
+        println!(
+            "{draft}: {loaded} forms load and decide {decided} instances, {refused} are refused as they should be, {excepted} by exception"
+        );
     }
     assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n"));
 }

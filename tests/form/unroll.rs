@@ -28,11 +28,11 @@ const TREE: &str = r##"{
 #[test]
 fn the_text_tree_unrolls_to_what_is_shipped() {
     let form = unrolled(TREE, 3).unwrap();
-    let shipped: serde_json::Value = serde_json::from_str(&read(&cases("forms/text-tree/form.json"))).unwrap();
-    let published: serde_json::Value = serde_json::from_str(
-        &form.published().replace("node\"", "node1\"").replace("At most three", ""),
-    )
-    .unwrap();
+    let shipped: serde_json::Value =
+        serde_json::from_str(&read(&cases("forms/text-tree/form.json"))).unwrap();
+    let published: serde_json::Value =
+        serde_json::from_str(&form.published().replace("node\"", "node1\"").replace("At most three", ""))
+            .unwrap();
     assert_eq!(published["$defs"], shipped["$defs"]);
     assert_eq!(published["properties"], shipped["properties"]);
     for (verdict, kind) in [(true, "accept"), (false, "reject")] {
@@ -87,9 +87,15 @@ fn roots_and_groups_recur_too() {
 #[test]
 fn what_cannot_end_or_cannot_be_cut_is_refused() {
     for (text, words) in [
-        (r##"{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","required":["n"],"properties":{"n":{"$ref":"#/$defs/n"}}}}}"##, "admits nothing"),
+        (
+            r##"{"$ref":"#/$defs/n","$defs":{"n":{"type":"object","required":["n"],"properties":{"n":{"$ref":"#/$defs/n"}}}}}"##,
+            "admits nothing",
+        ),
         (r##"{"type":"object","properties":{"n":{"not":{"$ref":"#"}}}}"##, "cannot be unrolled"),
-        (r##"{"type":"object","properties":{"n":{"$dynamicRef":"#n"}},"$dynamicAnchor":"n"}"##, "`$ref` only"),
+        (
+            r##"{"type":"object","properties":{"n":{"$dynamicRef":"#n"}},"$dynamicAnchor":"n"}"##,
+            "`$ref` only",
+        ),
     ] {
         let faults = unrolled(text, 3).unwrap_err();
         assert!(faults[0].reason.contains(words), "{text}\n{faults:#?}");
