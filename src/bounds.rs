@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn times() {
         assert_eq!(parse_time("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(parse_time("2m"), Ok(Duration::from_secs(120)));
+        assert_eq!(parse_time("2m"), Ok(Duration::from_mins(2)));
         assert!(matches!(parse_time("30"), Err(BoundFault::Unit(_, _))));
         assert!(matches!(parse_time("30sec"), Err(BoundFault::Unit(_, _))));
         assert_eq!(parse_time("s"), Err(BoundFault::Time));
