@@ -7,7 +7,7 @@
 /// Anything else in the field (a second type, a bad parameter, a second charset) makes it something
 /// that two readers may read differently, and so not JSON.
 pub fn is_json_utf8(field: &[u8]) -> bool {
-    let mut parts = Parameters::new(field);
+    let parts = Parameters::new(field);
     if !parts.head().eq_ignore_ascii_case(b"application/json") {
         return false;
     }

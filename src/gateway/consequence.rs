@@ -90,7 +90,7 @@ pub enum UpstreamResult {
 }
 
 impl UpstreamResult {
-    /// Every result, for series that exist from the start.
+    /// Every result, in the order of the variants, for series that exist from the start.
     pub const ALL: [Self; 14] = [
         Self::Json,
         Self::Empty,

@@ -15,7 +15,7 @@ pub struct Reply {
 }
 
 /// `Allow` of every address.
-pub const ALLOW: &str = "GET, HEAD, POST, OPTIONS";
+pub(super) const ALLOW: &str = "GET, HEAD, POST, OPTIONS";
 
 const NO_STORE: &str = "Cache-Control: no-store\r\n";
 const NOTHING: &str = "Cache-Control: no-store\r\nContent-Length: 0\r\n";
@@ -105,7 +105,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Every outcome, for series that exist from the start.
+    /// Every outcome, in the order of the variants, for series that exist from the start.
     pub const ALL: [Self; 14] = [
         Self::Arrived,
         Self::NotModified,

@@ -61,13 +61,19 @@ pub struct Meters {
 /// The series of one route.
 #[derive(Debug)]
 pub struct RouteMeters {
-    requests: HashMap<(Method, Outcome), IntCounter>,
+    /// By method and outcome; none where the pair cannot happen.
+    requests: [[Option<IntCounter>; Outcome::ALL.len()]; METHODS.len()],
     refusals: HashMap<Reason, IntCounter>,
-    seconds: HashMap<Outcome, Histogram>,
+    /// By outcome.
+    seconds: [Option<Histogram>; Outcome::ALL.len()],
     upstream_seconds: Histogram,
-    upstream_results: HashMap<UpstreamResult, IntCounter>,
+    /// By result; none for strays.
+    upstream_results: Vec<IntCounter>,
     body_bytes: Histogram,
 }
+
+const METHODS: [Method; 5] =
+    [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
 
 impl Telemetry {
     /// Registers every family. `sink` is where access lines go.
@@ -146,7 +152,7 @@ impl Telemetry {
     /// One event: one line, one count.
     pub fn record(&self, meters: Option<&RouteMeters>, record: &Record<'_>) {
         let meters = meters.unwrap_or(&self.stray);
-        if let Some(counter) = meters.requests.get(&(record.method, record.outcome)) {
+        if let Some(counter) = &meters.requests[record.method as usize][record.outcome as usize] {
             counter.inc();
         } else {
             // A pair we had not foreseen is worth more than a series that existed from the start.
@@ -169,12 +175,12 @@ impl Telemetry {
                     .inc(),
             }
         }
-        if let Some(histogram) = meters.seconds.get(&record.outcome) {
+        if let Some(histogram) = &meters.seconds[record.outcome as usize] {
             histogram.observe(record.took.as_secs_f64());
         }
         if let Some(upstream) = record.upstream {
             meters.upstream_seconds.observe(upstream.took.as_secs_f64());
-            if let Some(counter) = meters.upstream_results.get(&upstream.result) {
+            if let Some(counter) = meters.upstream_results.get(upstream.result as usize) {
                 counter.inc();
             }
         }
@@ -256,58 +262,54 @@ impl Families {
 
     fn route(&self, route: &str) -> RouteMeters {
         self.limiter_keys.with_label_values(&[route]);
-        self.build(route, &pairs(), &ROUTE_REASONS)
+        self.build(route, can_happen, &ROUTE_REASONS, &UpstreamResult::ALL)
     }
 
     fn stray(&self) -> RouteMeters {
-        let methods =
-            [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
-        let outcomes = [Outcome::Stray, Outcome::Malformed, Outcome::Unavailable];
-        let pairs: Vec<_> = methods
-            .into_iter()
-            .flat_map(|method| outcomes.map(|outcome| (method, outcome)))
-            .collect();
-        self.build(STRAY, &pairs, &STRAY_REASONS)
+        let can_happen = |_, outcome| matches!(outcome, Outcome::Stray | Outcome::Malformed);
+        self.build(STRAY, can_happen, &STRAY_REASONS, &[])
     }
 
     fn build(
         &self,
         route: &str,
-        pairs: &[(Method, Outcome)],
+        can_happen: impl Fn(Method, Outcome) -> bool,
         reasons: &[Reason],
+        results: &[UpstreamResult],
     ) -> RouteMeters {
-        let request = |(method, outcome): &(Method, Outcome)| {
-            let labels = [route, method_label(*method), outcome_label(*outcome)];
-            ((*method, *outcome), self.requests.with_label_values(&labels))
+        let request = |method, outcome| {
+            let labels = [route, method_label(method), outcome_label(outcome)];
+            can_happen(method, outcome).then(|| self.requests.with_label_values(&labels))
+        };
+        let seconds = |outcome| {
+            let happens = METHODS.into_iter().any(|method| can_happen(method, outcome));
+            let labels = [route, outcome_label(outcome)];
+            happens.then(|| self.request_seconds.with_label_values(&labels))
         };
         let refusal = |reason: &Reason| {
             let labels = [route, reason_label(*reason)];
             (*reason, self.refusals.with_label_values(&labels))
         };
-        let seconds = |(_, outcome): &(Method, Outcome)| {
-            let labels = [route, outcome_label(*outcome)];
-            (*outcome, self.request_seconds.with_label_values(&labels))
+        let result = |result: &UpstreamResult| {
+            self.upstream_results.with_label_values(&[route, result_label(*result)])
         };
-        let result = |result: UpstreamResult| {
-            let labels = [route, result_label(result)];
-            (result, self.upstream_results.with_label_values(&labels))
-        };
-        let results = if route == STRAY { &[][..] } else { &UpstreamResult::ALL[..] };
         RouteMeters {
-            requests: pairs.iter().map(request).collect(),
+            requests: METHODS.map(|method| Outcome::ALL.map(|outcome| request(method, outcome))),
             refusals: reasons.iter().map(refusal).collect(),
-            seconds: pairs.iter().map(seconds).collect(),
+            seconds: Outcome::ALL.map(seconds),
             upstream_seconds: self.upstream_seconds.with_label_values(&[route]),
-            upstream_results: results.iter().copied().map(result).collect(),
+            upstream_results: results.iter().map(result).collect(),
             body_bytes: self.body_bytes.with_label_values(&[route]),
         }
     }
 
     fn forget(&self, route: &str) {
         // Whatever is not there was never created: nothing to tell.
-        for (method, outcome) in pairs() {
-            let labels = [route, method_label(method), outcome_label(outcome)];
-            let _ = self.requests.remove_label_values(&labels);
+        for outcome in Outcome::ALL {
+            for method in METHODS {
+                let labels = [route, method_label(method), outcome_label(outcome)];
+                let _ = self.requests.remove_label_values(&labels);
+            }
             let _ = self.request_seconds.remove_label_values(&[route, outcome_label(outcome)]);
         }
         for reason in ROUTE_REASONS {
@@ -329,20 +331,7 @@ impl Meters {
     }
 }
 
-/// The pairs of method and outcome that can happen at an address.
-fn pairs() -> Vec<(Method, Outcome)> {
-    let all = |method: Method| {
-        Outcome::ALL
-            .into_iter()
-            .filter(move |outcome| can_happen(method, *outcome))
-            .map(move |outcome| (method, outcome))
-    };
-    [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other]
-        .into_iter()
-        .flat_map(all)
-        .collect()
-}
-
+/// Which pairs can happen at an address.
 fn can_happen(method: Method, outcome: Outcome) -> bool {
     match outcome {
         Outcome::Arrived | Outcome::NotModified => matches!(method, Method::Get | Method::Head),

@@ -51,11 +51,12 @@ impl Backend {
             let Answer { status, fields, body } = self.answer(&line, &body);
             to_stderr(&format!("backend: {line}  {size} bytes  {shown}  ▶ {status}\n"));
             let length = body.len();
-            write!(
-                writer,
+            // In one write: in two, Nagle's algorithm would hold the second one back.
+            let answer = format!(
                 "HTTP/1.1 {status}\r\nServer: Apache/2.2.3 (legacy)\r\nX-Powered-By: PHP/5.3\r\n\
                  Set-Cookie: SESSID=1\r\nContent-Length: {length}\r\n{fields}\r\n{body}"
-            )?;
+            );
+            writer.write_all(answer.as_bytes())?;
         }
     }
 
