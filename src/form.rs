@@ -92,12 +92,25 @@ pub struct CompiledForm {
     validator: Validator<Strict>,
     /// Whether its references are counted: see `effort`.
     counted: bool,
+    /// What tells why a value does not fit.
+    teller: Teller,
     /// Only where numbers must be safe: the same form, `integer` as the backend reads it.
     safe: Option<Validator<Strict>>,
     /// For the algebra, which knows the standard keywords only.
     standard: serde_json::Value,
     /// Whether all numbers of the form came into `standard` unrounded.
     rounded: bool,
+}
+
+/// What tells why a value does not fit.
+#[derive(Debug)]
+enum Teller {
+    /// The validator that decides.
+    Same,
+    /// One that does not gather the errors of alternatives.
+    Apart(Box<Validator<Strict>>),
+    /// Nothing at a bounded price.
+    None,
 }
 
 /// The first thing about a value that the form does not admit. Never carries the value.
@@ -180,21 +193,30 @@ impl CompiledForm {
         if !self.counted {
             return validator.is_valid(value);
         }
-        let references = 4096 + 16 * value.span().len() as u64;
-        effort::within(references, || validator.is_valid(value)) == Some(true)
+        effort::within(self.references(value), || validator.is_valid(value)) == Some(true)
+    }
+
+    /// How many references may be followed for a value, where they are counted.
+    fn references(&self, value: Value<'_>) -> u64 {
+        if self.counted { 4096 + 16 * value.span().len() as u64 } else { u64::MAX }
     }
 
     /// Why not, for metrics, log and `explain`. `None` when it is admitted.
     ///
-    /// Dearer than [`Self::admits`]: the validator gathers the errors of all alternatives. Where
-    /// alternatives can multiply (lint `repeated-work`) or the form recurs, that has no bound, and
-    /// the root is all it names.
+    /// About as dear as [`Self::admits`]. Where it cannot be told at that price, the root is named.
     pub fn mismatch(&self, value: Value<'_>) -> Option<Mismatch> {
         if self.admits(value) {
             return None;
         }
-        let found = if self.counted { None } else { enforced::mismatch(&self.validator, value) };
-        Some(found.unwrap_or_else(|| Mismatch {
+        let validator = match &self.teller {
+            Teller::Same => Some(&self.validator),
+            Teller::Apart(validator) => Some(&**validator),
+            Teller::None => None,
+        };
+        let found = validator.and_then(|validator| {
+            effort::within(self.references(value), || enforced::mismatch(validator, &self.standard, value))
+        });
+        Some(found.flatten().unwrap_or_else(|| Mismatch {
             schema_pointer: String::new(),
             keyword: "$ref".to_owned(),
             instance_pointer: String::new(),
@@ -278,17 +300,18 @@ fn read(
     findings.extend(advice::largest_body(&chart, &graph, options.max_body));
     let looks = effort::looks(&chart, &graph);
     findings.extend(advice::repeated_work(&chart, looks));
-    finish(text, &chart, &root, effort::is_much(looks), options)
+    finish(text, &chart, &graph, effort::is_much(looks), options)
 }
 
 /// Builds what enforces a form that has no fault in its text.
 fn finish(
     text: &str,
     chart: &dialect::Chart<'_>,
-    root: &Node,
+    graph: &references::Graph,
     counted: bool,
     options: &FormOptions,
 ) -> Result<CompiledForm, Vec<FormFault>> {
+    let root = chart.places[0].node;
     let fault = |pointer: String, reason: String| {
         vec![FormFault { at: examples::place(root, &pointer), pointer, reason, suggestion: None, lint: None }]
     };
@@ -305,6 +328,15 @@ fn finish(
                 })?)
             }
         };
+    let teller = if !enforced::has_alternatives(chart) {
+        Teller::Same
+    } else if let Some(document) = enforced::told(chart, graph, counted) {
+        enforced::build(&document).map_or(Teller::None, |validator| Teller::Apart(Box::new(validator)))
+    } else if counted {
+        Teller::None
+    } else {
+        Teller::Same
+    };
     let rounded = root.is_rounded();
     let standard = enforced::standard(chart);
     if !rounded && compare::admits_nothing(&standard) {
@@ -315,6 +347,7 @@ fn finish(
         warnings: Vec::new(),
         validator,
         counted,
+        teller,
         safe,
         standard,
         rounded,

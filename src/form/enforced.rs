@@ -5,6 +5,7 @@ use super::dialect::Chart;
 use super::draft::Draft;
 use super::exact::Exact;
 use super::keywords::{Role, Shape};
+use super::references::Graph;
 use super::source::{Node, Tree};
 use super::{Mismatch, Numbers};
 use crate::json::{Decimal, Strict, Value};
@@ -16,7 +17,34 @@ const PREFIX: &str = "exact:";
 
 /// What the validator decides by, for one reading of numbers.
 pub(crate) fn document(chart: &Chart<'_>, numbers: Numbers, counted: bool) -> Serde {
-    let reading = Reading { draft: chart.draft, numbers, counted };
+    rewritten(chart, Reading { draft: chart.draft, numbers, counted, told: false })
+}
+
+/// What the validator tells reasons by. Its own errors about alternatives hold all errors of all
+/// of them; those about `not` hold none. So each `anyOf` and `oneOf` stands behind two `not`.
+///
+/// `None` where that would change what fits: `unevaluated…` looks through alternatives but not
+/// through `not`, and references into alternatives would miss them.
+pub(crate) fn told(chart: &Chart<'_>, graph: &Graph, counted: bool) -> Option<Serde> {
+    let looks_through = chart.places.iter().any(|place| {
+        place.node.get("unevaluatedItems").is_some() || place.node.get("unevaluatedProperties").is_some()
+    });
+    let into = graph.ways.iter().flatten().filter(|way| way.reference.is_some()).any(|way| {
+        let pointer = &chart.places[way.to].pointer;
+        pointer.contains("/anyOf/") || pointer.contains("/oneOf/")
+    });
+    let reading = Reading { draft: chart.draft, numbers: Numbers::Exact, counted, told: true };
+    (!looks_through && !into).then(|| rewritten(chart, reading))
+}
+
+/// Whether the form has alternatives.
+pub(crate) fn has_alternatives(chart: &Chart<'_>) -> bool {
+    chart.places.iter().any(|place| ALTERNATIVES.iter().any(|keyword| place.node.get(keyword).is_some()))
+}
+
+const ALTERNATIVES: &[&str] = &["anyOf", "oneOf"];
+
+fn rewritten(chart: &Chart<'_>, reading: Reading) -> Serde {
     let mut document = schema(chart.places[0].node, reading);
     if let Serde::Object(members) = &mut document {
         members.insert("$schema".to_owned(), chart.draft.uri().into());
@@ -31,6 +59,8 @@ struct Reading {
     numbers: Numbers,
     /// Whether references are counted as they are followed.
     counted: bool,
+    /// Whether it is for reasons: see [`told`].
+    told: bool,
 }
 
 fn schema(node: &Node, reading: Reading) -> Serde {
@@ -39,12 +69,17 @@ fn schema(node: &Node, reading: Reading) -> Serde {
     }
     let mut out = Map::new();
     let mut counted = Vec::new();
+    let mut told = Vec::new();
     for (name, value) in node.members() {
         let Some(row) = reading.draft.keyword(name) else {
             continue; // declared by the route to carry no constraint
         };
         match row.role {
             Role::Annotation => {}
+            Role::InPlace(_) if reading.told && ALTERNATIVES.contains(&name.as_str()) => {
+                let within = schemas(value, row.shape, Reading { told: false, ..reading });
+                told.push((name.clone(), serde_json::json!({"not": {"not": {name: within}}})));
+            }
             Role::InPlace(_) | Role::Inward | Role::Definitions => {
                 out.insert(name.clone(), schemas(value, row.shape, reading));
             }
@@ -64,12 +99,14 @@ fn schema(node: &Node, reading: Reading) -> Serde {
             }
         }
     }
-    if !counted.is_empty() {
+    told.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let mut more: Vec<Serde> = told.into_iter().map(|(_, schema)| schema).chain(counted).collect();
+    if !more.is_empty() {
         // Behind what stands there, whose places must not change.
         if let Some(Serde::Array(all)) = out.get_mut("allOf") {
-            all.append(&mut counted);
+            all.append(&mut more);
         } else {
-            out.insert("allOf".to_owned(), Serde::Array(counted));
+            out.insert("allOf".to_owned(), Serde::Array(more));
         }
     }
     Serde::Object(out)
@@ -206,14 +243,30 @@ pub(crate) fn compiles(pattern: &str) -> bool {
     options().build(&Serde::Object(schema)).is_ok()
 }
 
-/// Why a value is not admitted: the first error of the validator, if it finds one.
-pub(crate) fn mismatch(validator: &Validator<Strict>, value: Value<'_>) -> Option<Mismatch> {
+/// Why a value is not admitted: the first error of the validator, if it finds one, in the places
+/// of the form as it is published.
+pub(crate) fn mismatch(
+    validator: &Validator<Strict>,
+    standard: &Serde,
+    value: Value<'_>,
+) -> Option<Mismatch> {
     let error = validator.validate(value).err()?;
+    let instance_pointer = error.instance_path().as_str().to_owned();
     let schema_pointer = error.schema_path().as_str().replace(PREFIX, "");
     let keyword = error.kind().keyword();
+    if standard.pointer(&schema_pointer).is_some() {
+        let keyword = keyword.strip_prefix(PREFIX).unwrap_or(keyword).to_owned();
+        return Some(Mismatch { schema_pointer, keyword, instance_pointer });
+    }
+    // Not a place of the form: one of those that `schema` put behind its `allOf`.
+    let (within, index) = schema_pointer.strip_suffix("/not")?.rsplit_once("/allOf/")?;
+    let schema = standard.pointer(within)?;
+    let before = schema.get("allOf").and_then(Serde::as_array).map_or(0, Vec::len);
+    let place = index.parse::<usize>().ok()?.checked_sub(before)?;
+    let keyword = *ALTERNATIVES.iter().filter(|keyword| schema.get(keyword).is_some()).nth(place)?;
     Some(Mismatch {
-        keyword: keyword.strip_prefix(PREFIX).unwrap_or(keyword).to_owned(),
-        schema_pointer,
-        instance_pointer: error.instance_path().as_str().to_owned(),
+        schema_pointer: format!("{within}/{keyword}"),
+        keyword: keyword.to_owned(),
+        instance_pointer,
     })
 }

@@ -5,6 +5,8 @@
 //! they read differently (`\b`, `\Z`, `(?i)`, `{,3}`, `[[:alpha:]]`, set operations in classes)
 //! or cannot do in linear time (look-around, back-references) is refused with its place.
 
+mod property;
+
 use std::iter::Peekable;
 use std::str::CharIndices;
 
@@ -394,7 +396,7 @@ impl Reader<'_> {
     fn property(&mut self) -> Result<Escape, (&'static str, Option<&'static str>)> {
         let left = self.left();
         let name = left.strip_prefix('{').and_then(|after| after.split_once('}')).map(|(name, _)| name);
-        let Some(name) = name.filter(|name| is_property(name)) else {
+        let Some(name) = name.filter(|name| property::is_known(name)) else {
             return Err((
                 "a character property that not every reader knows",
                 Some("a general category or a script, as `\\p{Letter}` or `\\p{Script=Greek}`"),
@@ -423,33 +425,3 @@ impl Escape {
         Self { character: None, ascii }
     }
 }
-
-/// General categories by the names ECMA-262 knows (table 68), scripts by their shape.
-fn is_property(name: &str) -> bool {
-    match name.split_once('=') {
-        Some(("General_Category" | "gc", value)) => CATEGORIES.contains(&value),
-        Some(("Script" | "sc" | "Script_Extensions" | "scx", value)) => {
-            value.starts_with(|first: char| first.is_ascii_uppercase())
-                && value.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_')
-        }
-        Some(_) => false,
-        None => CATEGORIES.contains(&name) || BINARY.contains(&name),
-    }
-}
-
-const BINARY: &[&str] =
-    &["Any", "ASCII", "Alphabetic", "Alpha", "Lowercase", "Lower", "Uppercase", "Upper", "White_Space"];
-
-#[rustfmt::skip] // short and long name side by side
-const CATEGORIES: &[&str] = &[
-    "L", "Letter", "LC", "Cased_Letter", "Lu", "Uppercase_Letter", "Ll", "Lowercase_Letter",
-    "Lt", "Titlecase_Letter", "Lm", "Modifier_Letter", "Lo", "Other_Letter",
-    "M", "Mark", "Combining_Mark", "Mn", "Nonspacing_Mark", "Mc", "Spacing_Mark", "Me", "Enclosing_Mark",
-    "N", "Number", "Nd", "Decimal_Number", "digit", "Nl", "Letter_Number", "No", "Other_Number",
-    "P", "Punctuation", "punct", "Pc", "Connector_Punctuation", "Pd", "Dash_Punctuation",
-    "Ps", "Open_Punctuation", "Pe", "Close_Punctuation", "Pi", "Initial_Punctuation",
-    "Pf", "Final_Punctuation", "Po", "Other_Punctuation",
-    "S", "Symbol", "Sm", "Math_Symbol", "Sc", "Currency_Symbol", "Sk", "Modifier_Symbol", "So", "Other_Symbol",
-    "Z", "Separator", "Zs", "Space_Separator", "Zl", "Line_Separator", "Zp", "Paragraph_Separator",
-    "C", "Other", "Cc", "Control", "cntrl", "Cf", "Format", "Co", "Private_Use", "Cn", "Unassigned",
-];

@@ -84,7 +84,7 @@ impl Check<'_> {
             }
             Shape::Number => self.must(value.as_number().is_some(), value, "a number"),
             Shape::Count => {
-                self.must(value.as_count().is_some(), value, "an integer, not negative and below 2^64")
+                self.must(value.as_count().is_some(), value, "an integer, not negative and below 2^64");
             }
             Shape::Pattern => self.pattern(value, value.as_text()),
             Shape::Format => self.format(value),

@@ -100,3 +100,26 @@ fn a_form_is_shared_between_threads() {
     fn shared<T: Send + Sync + 'static>(_: &T) {}
     shared(&loads(r#"{"type":"null"}"#));
 }
+
+#[test]
+fn a_reason_costs_no_more_than_a_verdict() {
+    // The validator by itself gathers 40 000 errors here.
+    let form = loads(
+        r#"{"anyOf":[{"type":"array","items":{"type":"integer"}},{"type":"array","items":{"type":"string"}}]}"#,
+    );
+    let body = format!("[{}[]]", "[],".repeat(20_000));
+    let mut document = Document::new();
+    let value = document.parse(body.as_bytes()).unwrap();
+    let start = Instant::now();
+    assert_eq!(form.mismatch(value).unwrap().schema_pointer, "/anyOf");
+    assert!(start.elapsed() < Duration::from_millis(20), "{:?}", start.elapsed());
+    // Where it recurs, too.
+    let form = loads(
+        r##"{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[{"type":"integer"},{"type":"array","items":{"$ref":"#/$defs/n"}}]}}}"##,
+    );
+    let body = format!("{}\"x\"{}", "[".repeat(100), "]".repeat(100));
+    let value = document.parse(body.as_bytes()).unwrap();
+    let start = Instant::now();
+    assert_eq!(form.mismatch(value).unwrap().schema_pointer, "/$defs/n/anyOf");
+    assert!(start.elapsed() < Duration::from_millis(100), "{:?}", start.elapsed());
+}

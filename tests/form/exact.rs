@@ -77,6 +77,45 @@ fn a_mismatch_names_the_standard_keyword() {
     let form = loads(r#"{"anyOf":[{"const":1},{"type":"string"}]}"#);
     let mismatch = form.mismatch(document.parse(b"2").unwrap()).unwrap();
     assert_eq!((mismatch.keyword.as_str(), mismatch.schema_pointer.as_str()), ("anyOf", "/anyOf"));
+    // Alternatives stand behind others, within references, beside each other and below themselves.
+    for (form, body, pointer, at) in [
+        (r#"{"allOf":[{"type":"object"}],"oneOf":[true],"anyOf":[{"required":["a"]}]}"#, "{}", "/anyOf", ""),
+        (
+            r#"{"allOf":[{"type":"object"}],"oneOf":[{"required":["a"]},{"required":["b"]}],"anyOf":[true]}"#,
+            "{}",
+            "/oneOf",
+            "",
+        ),
+        (r#"{"allOf":[{"not":{"type":"object"}}],"anyOf":[true]}"#, "{}", "/allOf/0/not", ""),
+        (
+            r##"{"type":"array","items":{"$ref":"#/$defs/a"},"$defs":{"a":{"anyOf":[{"const":1},{"anyOf":[{"const":2}]}]}}}"##,
+            "[1,2,3]",
+            "/$defs/a/anyOf",
+            "/2",
+        ),
+        (
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"anyOf":[{"const":1},{"type":"array","items":{"$ref":"#/$defs/a"}}]}}}"##,
+            "[[1],[2]]",
+            "/$defs/a/anyOf",
+            "",
+        ),
+        (
+            r##"{"type":"object","properties":{"a":{"$ref":"#"},"n":{"maximum":3}}}"##,
+            r#"{"a":{"n":4}}"#,
+            "/properties/n/maximum",
+            "/a/n",
+        ),
+        (
+            r#"{"type":"object","anyOf":[{"properties":{"a":{"const":1}}}],"unevaluatedProperties":false}"#,
+            r#"{"b":1}"#,
+            "/unevaluatedProperties",
+            "",
+        ),
+    ] {
+        let form = loads(form);
+        let mismatch = form.mismatch(document.parse(body.as_bytes()).unwrap()).unwrap();
+        assert_eq!((mismatch.schema_pointer.as_str(), mismatch.instance_pointer.as_str()), (pointer, at));
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ fn keywords_of_other_drafts_are_refused_with_their_successor() {
         (r#"{"$schema":"http://json-schema.org/draft-07/schema#","prefixItems":[{}]}"#, "items"),
         (r#"{"$schema":"http://json-schema.org/draft-07/schema#","dependentRequired":{}}"#, "dependencies"),
         (r#"{"$schema":"http://json-schema.org/draft-04/schema#","const":1}"#, "enum"),
-        (r##"{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":1,"minimum":0}"##, ""),
+        (r#"{"$schema":"http://json-schema.org/draft-04/schema#","exclusiveMinimum":1,"minimum":0}"#, ""),
         (r#"{"discriminator":{}}"#, "anyOf"),
         (r#"{"example":1}"#, "examples"),
         (r#"{"x-internal":1}"#, "annotations"),
@@ -109,10 +109,10 @@ fn references_stay_in_the_form_and_arrive_at_schemas() {
         (r##"{"properties":{"a":{"$ref":"#/properties/a/enum/0"},"b":{"enum":[{}]}}}"##, "points at nothing"),
         (r##"{"enum":[{}],"not":{"$ref":"#/enum/0"}}"##, "not a place"),
         (r##"{"$ref":"#nowhere"}"##, "points at nothing"),
-        (r##"{"$ref":"https://json-schema.org/draft/2020-12/schema"}"##, "leaves the form"),
-        (r##"{"$defs":{"a":{"$ref":"file:///etc/passwd"}}}"##, "leaves the form"),
-        (r##"{"$dynamicRef":"other#x"}"##, "leaves the form"),
-        (r##"{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}"##, "names two"),
+        (r#"{"$ref":"https://json-schema.org/draft/2020-12/schema"}"#, "leaves the form"),
+        (r#"{"$defs":{"a":{"$ref":"file:///etc/passwd"}}}"#, "leaves the form"),
+        (r#"{"$dynamicRef":"other#x"}"#, "leaves the form"),
+        (r#"{"$defs":{"a":{"$anchor":"x"},"b":{"$anchor":"x"}}}"#, "names two"),
         (r##"{"$ref":"#"}"##, "consumes nothing"),
         (
             r##"{"anyOf":[{"type":"null"},{"$ref":"#/$defs/a"}],"$defs":{"a":{"allOf":[{"$ref":"#"}]}}}"##,
@@ -124,7 +124,7 @@ fn references_stay_in_the_form_and_arrive_at_schemas() {
         assert!(faults.iter().all(|fault| fault.reason.contains(words)), "{text}\n{faults:#?}");
     }
     loads(r##"{"$ref":"#x","$defs":{"a":{"$anchor":"x","type":"null"}}}"##);
-    loads(r##"{"$id":"https://example.org/form","$ref":"/form#/$defs/a","$defs":{"a":{"type":"null"}}}"##);
+    loads(r#"{"$id":"https://example.org/form","$ref":"/form#/$defs/a","$defs":{"a":{"type":"null"}}}"#);
 }
 
 #[test]

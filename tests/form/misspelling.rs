@@ -6,8 +6,8 @@ use formgate::form::CompiledForm;
 /// A schema of every draft that uses many keywords rightly.
 const FORMS: &[&str] = &[
     r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"t","description":"d","type":"object","properties":{"a":{"type":"string","minLength":1,"maxLength":9,"pattern":"^a+$","format":"uri"},"b":{"type":"array","prefixItems":[{"const":1}],"items":{"enum":[2]},"contains":{"minimum":1},"minContains":1,"maxContains":2,"minItems":1,"maxItems":4,"uniqueItems":true},"c":{"$ref":"#/$defs/n"}},"patternProperties":{"^x":{"multipleOf":2}},"propertyNames":{"maxLength":9},"required":["a"],"minProperties":1,"maxProperties":5,"additionalProperties":false,"dependentRequired":{"a":["b"]},"dependentSchemas":{"b":{"required":["c"]}},"allOf":[{"anyOf":[{"not":{"type":"null"}}]}],"if":{"required":["b"]},"then":{"required":["c"]},"else":true,"$defs":{"n":{"$anchor":"n","type":"number","exclusiveMinimum":0,"exclusiveMaximum":9,"default":1,"examples":[1],"deprecated":true,"readOnly":true}}}"##,
-    r##"{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string","contentEncoding":"base64"},"b":{"type":"array","items":[{"const":1}],"additionalItems":false}},"dependencies":{"a":["b"]},"definitions":{"x":{"$comment":"c"}}}"##,
-    r##"{"$schema":"http://json-schema.org/draft-04/schema#","type":"number","minimum":1,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":true,"oneOf":[{"enum":[2]}]}"##,
+    r#"{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"type":"string","contentEncoding":"base64"},"b":{"type":"array","items":[{"const":1}],"additionalItems":false}},"dependencies":{"a":["b"]},"definitions":{"x":{"$comment":"c"}}}"#,
+    r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"number","minimum":1,"exclusiveMinimum":true,"maximum":9,"exclusiveMaximum":true,"oneOf":[{"enum":[2]}]}"#,
 ];
 
 /// Each way to misspell a word by one slip.
