@@ -19,11 +19,8 @@ const ORDER: &[&[&str]] = &[
 ];
 
 /// Crates that are named in one place only.
-const HOMES: &[(&str, &[&str])] = &[
-    ("pingora", &["edge"]),
-    ("serde_yaml", &["config"]),
-    ("jsonschema", &["form", "json"]),
-];
+const HOMES: &[(&str, &[&str])] =
+    &[("pingora", &["edge"]), ("serde_yaml", &["config"]), ("jsonschema", &["form", "json"])];
 
 const LINES: usize = 450;
 
@@ -59,7 +56,10 @@ fn module(path: &Path) -> String {
 /// Lines that are not comments, without what stands behind a comment sign.
 fn code(path: &Path) -> Vec<(usize, String)> {
     let text = std::fs::read_to_string(path).unwrap();
-    let lines = text.lines().zip(1..).map(|(line, number)| (number, line.split("//").next().unwrap_or("").to_owned()));
+    let lines = text
+        .lines()
+        .zip(1..)
+        .map(|(line, number)| (number, line.split("//").next().unwrap_or("").to_owned()));
     lines.filter(|(_, line)| !line.trim().is_empty()).collect()
 }
 
@@ -111,7 +111,9 @@ fn each_of_these_crates_has_one_home() {
                 continue;
             }
             for (number, line) in code(&path).into_iter().filter(|(_, line)| line.contains(name)) {
-                let path_like = line.contains(&format!("{name}::")) || line.contains(&format!("{name}_")) || line.contains(&format!("use {name}"));
+                let path_like = line.contains(&format!("{name}::"))
+                    || line.contains(&format!("{name}_"))
+                    || line.contains(&format!("use {name}"));
                 if path_like {
                     wrong.push(format!("{}:{number}: {}", path.display(), line.trim()));
                 }
@@ -146,7 +148,17 @@ fn nothing_is_unsafe() {
 fn no_feature_changes_how_json_is_read() {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let tree = Command::new(cargo)
-        .args(["tree", "--offline", "--locked", "-e", "normal,build,features", "-i", "serde_json", "--prefix", "none"])
+        .args([
+            "tree",
+            "--offline",
+            "--locked",
+            "-e",
+            "normal,build,features",
+            "-i",
+            "serde_json",
+            "--prefix",
+            "none",
+        ])
         .current_dir(root())
         .output()
         .unwrap();

@@ -4,8 +4,8 @@
 
 mod config;
 mod deploy;
-mod json;
 mod form;
+mod json;
 mod layers;
 mod support;
 mod wire;

@@ -73,7 +73,9 @@ impl Backend {
     /// Answers every request with the same bytes and keeps the connection.
     pub(crate) fn answering(bytes: impl Into<Vec<u8>>) -> Self {
         let bytes = bytes.into();
-        Self::scripted(move |_, stream| if stream.write_all(&bytes).is_ok() { After::Keep } else { After::Close })
+        Self::scripted(
+            move |_, stream| if stream.write_all(&bytes).is_ok() { After::Keep } else { After::Close },
+        )
     }
 
     /// Answers `{"ok":true}`.
@@ -84,7 +86,9 @@ impl Backend {
     /// Reads each request whole, then does as the script says.
     pub(crate) fn scripted(script: impl Fn(&Seen, &mut TcpStream) -> After + Send + Sync + 'static) -> Self {
         let script: Arc<Script> = Arc::new(script);
-        Self::listening(move |connection, stream, seen, stray| serve(connection, stream, seen, stray, &*script))
+        Self::listening(move |connection, stream, seen, stray| {
+            serve(connection, stream, seen, stray, &*script)
+        })
     }
 
     /// Hands each connection, untouched, to the test; nothing is recorded.
@@ -92,7 +96,9 @@ impl Backend {
         Self::listening(move |connection, stream, _, _| script(connection, stream))
     }
 
-    fn listening(run: impl Fn(usize, TcpStream, &Mutex<Vec<Seen>>, &AtomicUsize) + Send + Sync + 'static) -> Self {
+    fn listening(
+        run: impl Fn(usize, TcpStream, &Mutex<Vec<Seen>>, &AtomicUsize) + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let backend = Self {
             addr: listener.local_addr().unwrap(),
@@ -176,7 +182,13 @@ pub(crate) fn reset(stream: &TcpStream) {
     let _ = socket2::SockRef::from(stream).set_linger(Some(Duration::ZERO));
 }
 
-fn serve(connection: usize, mut stream: TcpStream, seen: &Mutex<Vec<Seen>>, stray: &AtomicUsize, script: &Script) {
+fn serve(
+    connection: usize,
+    mut stream: TcpStream,
+    seen: &Mutex<Vec<Seen>>,
+    stray: &AtomicUsize,
+    script: &Script,
+) {
     let mut pending = Vec::new();
     for nth in 0.. {
         let Some((head, body)) = read_request(&mut stream, &mut pending) else {

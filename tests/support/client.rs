@@ -44,7 +44,11 @@ impl Client {
     }
 
     /// Sends piece by piece, each in its own packet.
-    pub(crate) fn send_pieces<'p>(&mut self, pieces: impl IntoIterator<Item = &'p [u8]>, pause: Duration) -> bool {
+    pub(crate) fn send_pieces<'p>(
+        &mut self,
+        pieces: impl IntoIterator<Item = &'p [u8]>,
+        pause: Duration,
+    ) -> bool {
         pieces.into_iter().all(|piece| {
             let sent = self.send(piece);
             std::thread::sleep(pause);
@@ -153,7 +157,8 @@ impl Client {
                 self.fill()?;
             };
             let text = String::from_utf8_lossy(&line[..line.len() - 2]).into_owned();
-            let size = usize::from_str_radix(&text, 16).map_err(|_| Loss::Malformed(format!("chunk size {text:?}")))?;
+            let size = usize::from_str_radix(&text, 16)
+                .map_err(|_| Loss::Malformed(format!("chunk size {text:?}")))?;
             body.extend(self.take(size)?);
             if self.take(2)? != b"\r\n" {
                 return Err(Loss::Malformed("no line end after a chunk".into()));

@@ -55,7 +55,11 @@ impl Gate {
                 let _ = child.kill();
                 let _ = child.wait();
                 std::thread::sleep(Duration::from_millis(50));
-                panic!("formgate did not start ({ended:?}):\n{}\n{}", err.lock().unwrap().join("\n"), setup.text());
+                panic!(
+                    "formgate did not start ({ended:?}):\n{}\n{}",
+                    err.lock().unwrap().join("\n"),
+                    setup.text()
+                );
             }
             std::thread::sleep(Duration::from_millis(3));
         }
@@ -115,7 +119,8 @@ impl Gate {
     #[track_caller]
     pub(crate) fn access(&self) -> Vec<Value> {
         let lines = self.out.lock().unwrap().clone();
-        let parse = |line: &String| serde_json::from_str(line).unwrap_or_else(|fault| panic!("{fault}: {line:?}"));
+        let parse =
+            |line: &String| serde_json::from_str(line).unwrap_or_else(|fault| panic!("{fault}: {line:?}"));
         lines.iter().map(parse).collect()
     }
 
@@ -140,7 +145,8 @@ impl Gate {
 
     /// Sends a signal by name.
     pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
+        let sent =
+            Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status().unwrap();
         assert!(sent.success());
     }
 

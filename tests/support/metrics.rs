@@ -32,7 +32,11 @@ impl Metrics {
         let carries = |have: &BTreeMap<String, String>| {
             labels.iter().all(|(label, value)| have.get(*label).is_some_and(|have| have == value))
         };
-        self.series.iter().filter(|((have, all), _)| have == name && carries(all)).map(|(_, value)| value).sum()
+        self.series
+            .iter()
+            .filter(|((have, all), _)| have == name && carries(all))
+            .map(|(_, value)| value)
+            .sum()
     }
 
     /// Whether that sum is so many.
@@ -43,7 +47,8 @@ impl Metrics {
     /// The labels of each series of that name whose value differs from `before`, with the difference.
     pub(crate) fn changed(&self, before: &Self, name: &str) -> Vec<(BTreeMap<String, String>, f64)> {
         let of_name = self.series.iter().filter(|((have, _), _)| have == name);
-        let differences = of_name.map(|(key, value)| (key.1.clone(), value - before.series.get(key).unwrap_or(&0.0)));
+        let differences =
+            of_name.map(|(key, value)| (key.1.clone(), value - before.series.get(key).unwrap_or(&0.0)));
         differences.filter(|(_, difference)| *difference != 0.0).collect()
     }
 

@@ -26,12 +26,17 @@ impl Response {
         let text = std::str::from_utf8(head).map_err(|_| "the head is not text".to_owned())?;
         let mut lines = text.split("\r\n");
         let status_line = lines.next().unwrap_or("");
-        let rest = status_line.strip_prefix("HTTP/1.1 ").ok_or_else(|| format!("status line {status_line:?}"))?;
-        let status = rest.get(..3).and_then(|code| code.parse().ok()).ok_or_else(|| format!("status line {status_line:?}"))?;
+        let rest =
+            status_line.strip_prefix("HTTP/1.1 ").ok_or_else(|| format!("status line {status_line:?}"))?;
+        let status = rest
+            .get(..3)
+            .and_then(|code| code.parse().ok())
+            .ok_or_else(|| format!("status line {status_line:?}"))?;
         let mut fields = Vec::new();
         for line in lines.take_while(|line| !line.is_empty()) {
             let (name, value) = line.split_once(':').ok_or_else(|| format!("field line {line:?}"))?;
-            let token = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+            let token = !name.is_empty()
+                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
             if !token || value.contains(['\r', '\n', '\0']) {
                 return Err(format!("field line {line:?}"));
             }
@@ -73,7 +78,9 @@ impl Response {
             (Some(_), Some(_)) => Err("both Content-Length and Transfer-Encoding".into()),
             (Some("chunked"), None) => Ok(Extent::Chunked),
             (Some(other), None) => Err(format!("Transfer-Encoding: {other}")),
-            (None, Some(length)) => length.parse().map(Extent::Length).map_err(|_| format!("Content-Length: {length}")),
+            (None, Some(length)) => {
+                length.parse().map(Extent::Length).map_err(|_| format!("Content-Length: {length}"))
+            }
             (None, None) => Ok(Extent::Close),
         }
     }
@@ -81,7 +88,8 @@ impl Response {
     /// The body as JSON; it must be.
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_slice(&self.body).unwrap_or_else(|fault| panic!("{fault}: {:?}", String::from_utf8_lossy(&self.body)))
+        serde_json::from_slice(&self.body)
+            .unwrap_or_else(|fault| panic!("{fault}: {:?}", String::from_utf8_lossy(&self.body)))
     }
 
     #[track_caller]

@@ -26,10 +26,17 @@ fn the_first_request_after_start_gets_the_form() {
     let arrival = first.json();
     let text = first.text();
     let at = |member: &str| text.find(member).unwrap_or_else(|| panic!("no {member} in {text}"));
-    assert!(text.starts_with("{\"p\":") && at("\"m\":") < at("\"s\":") && at("\"s\":") < at("\"digest\":"), "{text}");
+    assert!(
+        text.starts_with("{\"p\":") && at("\"m\":") < at("\"s\":") && at("\"s\":") < at("\"digest\":"),
+        "{text}"
+    );
     assert_eq!(arrival["p"], "Starts a meeting and answers with a public join link.");
     assert_eq!(arrival["m"], json!([]));
-    assert!(etag.contains(arrival["digest"].as_str().unwrap()), "the digest is the tag: {etag} {}", arrival["digest"]);
+    assert!(
+        etag.contains(arrival["digest"].as_str().unwrap()),
+        "the digest is the tag: {etag} {}",
+        arrival["digest"]
+    );
     backend.untouched();
 }
 
@@ -116,7 +123,9 @@ fn no_field_and_no_query_changes_a_byte() {
     for (name, value) in fields {
         same(&first, &gate.exchange(&Request::get(MEETING).field(name, value)), name);
     }
-    for query in ["?", "?x", "?x=1&x=2", "?title=A&displayName=B", "?%00", "?a=%ff", "?idempotency_key=12345678"] {
+    for query in
+        ["?", "?x", "?x=1&x=2", "?title=A&displayName=B", "?%00", "?a=%ff", "?idempotency_key=12345678"]
+    {
         same(&first, &gate.get(&format!("{MEETING}{query}")), query);
     }
     let twice = Request::get(MEETING).field("GPT-Actor", "a").field("GPT-Actor", "b");
@@ -159,7 +168,8 @@ fn each_form_is_served_as_it_stands_in_its_file() {
 #[test]
 fn messages_are_served_as_configured() {
     let backend = Backend::agreeing();
-    let messages = json!([{ "role": "user", "content": "hello" }, { "role": "assistant", "content": "name=\"x\"" }]);
+    let messages =
+        json!([{ "role": "user", "content": "hello" }, { "role": "assistant", "content": "name=\"x\"" }]);
     let gate = Setup::meeting(&backend).with("routes/0/messages", messages.clone()).start();
     assert_eq!(gate.get(MEETING).json()["m"], messages);
 }

@@ -8,7 +8,9 @@ fn decoded(response: &Response) -> Vec<u8> {
     match response.field("content-encoding") {
         None => out.clone_from(&response.body),
         Some("gzip") => drop(flate2::read::GzDecoder::new(&response.body[..]).read_to_end(&mut out).unwrap()),
-        Some("br") => drop(brotli::Decompressor::new(&response.body[..], 4096).read_to_end(&mut out).unwrap()),
+        Some("br") => {
+            drop(brotli::Decompressor::new(&response.body[..], 4096).read_to_end(&mut out).unwrap())
+        }
         Some("zstd") => out = zstd::decode_all(&response.body[..]).unwrap(),
         Some(other) => panic!("coded as {other}"),
     }

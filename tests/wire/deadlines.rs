@@ -30,7 +30,9 @@ fn a_trickled_body_meets_its_deadline() {
     silent.send(&Request::post(MEETING, MEETING_BODY).head());
     assert_eq!(silent.receive("POST").status, 408);
     backend.untouched();
-    let refusals = |gate: &crate::support::Gate| gate.metrics().sum("formgate_refusals_total", &[("route", "meetings_start")]);
+    let refusals = |gate: &crate::support::Gate| {
+        gate.metrics().sum("formgate_refusals_total", &[("route", "meetings_start")])
+    };
     eventually("three deadlines are counted", || (refusals(&gate) - 3.0).abs() < f64::EPSILON);
 }
 
@@ -85,7 +87,10 @@ fn an_idle_connection_is_closed() {
         std::thread::sleep(Duration::from_millis(100));
     }
     assert!(used.closes_within(SOON), "idle after requests");
-    assert!(matches!(fresh.try_receive("GET"), Err(Loss::Closed(0) | Loss::Reset)) || fresh.closes_within(SOON), "idle from the start");
+    assert!(
+        matches!(fresh.try_receive("GET"), Err(Loss::Closed(0) | Loss::Reset)) || fresh.closes_within(SOON),
+        "idle from the start"
+    );
 }
 
 /// Over `max_connections` one more is closed at once; when one leaves there is room again.

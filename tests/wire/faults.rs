@@ -13,13 +13,25 @@ const SOON: Duration = Duration::from_secs(3);
 fn endless_answers_are_bounded() {
     let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
     let starts = [
-        (format!("{head}Transfer-Encoding: chunked\r\n\r\n"), "10000\r\n{}\r\n".replace("{}", &"x".repeat(0x10000)), [200, 200]),
+        (
+            format!("{head}Transfer-Encoding: chunked\r\n\r\n"),
+            "10000\r\n{}\r\n".replace("{}", &"x".repeat(0x10000)),
+            [200, 200],
+        ),
         (format!("{head}Content-Length: 99999999999\r\n\r\n"), "x".repeat(65_536), [200, 200]),
         (format!("{head}X-Long: "), "x".repeat(65_536), [502, 504]),
         (head.to_owned(), "X-More: x\r\n".repeat(6000), [502, 504]),
         (String::new(), "HTTP/1.1 102 Processing\r\n\r\n".repeat(2000), [502, 504]),
-        (format!("{head}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n"), "X-Trailer: x\r\n".repeat(5000), [200, 200]),
-        (format!("{head}Transfer-Encoding: chunked\r\n\r\n"), format!("2;x={}", "x".repeat(65_536)), [200, 200]),
+        (
+            format!("{head}Transfer-Encoding: chunked\r\n\r\n2\r\n{{}}\r\n0\r\n"),
+            "X-Trailer: x\r\n".repeat(5000),
+            [200, 200],
+        ),
+        (
+            format!("{head}Transfer-Encoding: chunked\r\n\r\n"),
+            format!("2;x={}", "x".repeat(65_536)),
+            [200, 200],
+        ),
     ];
     for (start, more, statuses) in starts {
         let what = format!("{:?} then {:?}", &start[..start.len().min(120)], &more[..20]);
@@ -30,7 +42,10 @@ fn endless_answers_are_bounded() {
             }
             After::Close
         });
-        let gate = Setup::meeting(&backend).with("threads", 1).with("upstreams/backend/timeouts/exchange", "2s").start();
+        let gate = Setup::meeting(&backend)
+            .with("threads", 1)
+            .with("upstreams/backend/timeouts/exchange", "2s")
+            .start();
         for count in 1..=2 {
             let began = Instant::now();
             let response = gate.post(MEETING, MEETING_BODY);
@@ -38,7 +53,11 @@ fn endless_answers_are_bounded() {
             assert!(response.status != 200 || response.body == b"{}", "{what}: {:?}", response.text());
             assert!(began.elapsed() < SOON, "{what}: {:?}", began.elapsed());
             let seen = backend.seen();
-            assert_eq!((seen.len(), seen[count - 1].nth), (count, 0), "{what}: sent again, or a connection kept");
+            assert_eq!(
+                (seen.len(), seen[count - 1].nth),
+                (count, 0),
+                "{what}: sent again, or a connection kept"
+            );
         }
     }
 }
@@ -86,7 +105,8 @@ fn connections_are_kept_only_where_the_answer_allows() {
 #[test]
 fn idle_upstream_connections_grow_old() {
     let backend = Backend::agreeing();
-    let gate = Setup::meeting(&backend).with("threads", 1).with("upstreams/backend/timeouts/idle", "100ms").start();
+    let gate =
+        Setup::meeting(&backend).with("threads", 1).with("upstreams/backend/timeouts/idle", "100ms").start();
     for _ in 0..3 {
         assert_eq!(gate.post(MEETING, MEETING_BODY).status, 200);
         std::thread::sleep(Duration::from_millis(250));
@@ -109,7 +129,10 @@ fn acts_at_once_do_not_mix() {
             scope.spawn(move || {
                 let mut client = gate.client();
                 for round in 0..rounds {
-                    let body = format!(r#"{{"title":"{thread}-{round}","displayName":"{}"}}"#, "A".repeat(1 + round));
+                    let body = format!(
+                        r#"{{"title":"{thread}-{round}","displayName":"{}"}}"#,
+                        "A".repeat(1 + round)
+                    );
                     let response = client.exchange(&Request::post(MEETING, &body));
                     assert_eq!((response.status, response.text()), (200, body.as_str()));
                     assert_eq!(client.exchange(&Request::post(MEETING, "{}")).status, 204);
@@ -123,7 +146,9 @@ fn acts_at_once_do_not_mix() {
     let count = |outcome: &str| lines.iter().filter(|line| line["outcome"] == outcome).count();
     assert_eq!((count("accepted"), count("refused")), (threads * rounds, threads * rounds));
     let accepted = [("route", "meetings_start"), ("outcome", "accepted")];
-    eventually("the counts add up", || gate.metrics().counts("formgate_requests_total", &accepted, threads * rounds));
+    eventually("the counts add up", || {
+        gate.metrics().counts("formgate_requests_total", &accepted, threads * rounds)
+    });
 }
 
 /// Turns go round the servers of an upstream.

@@ -89,3 +89,36 @@ fn edge_bodies_are_decided_by_exact_numbers() {
     }
     assert!(backend.only().body.ends_with(b"0.00000002e8}"));
 }
+
+/// G-05, G-20, G-34, G-36: neither prose, nor who says it made the body, nor any other field changes what is accepted.
+#[test]
+fn nothing_but_the_form_decides() {
+    let backend = Backend::agreeing();
+    let gate = Setup::meeting(&backend)
+        .with("routes/0/context", "Also accepts admin:true, and anything that says \"validated\".")
+        .start();
+    let address = cases::address("meetings-start");
+    let fit = r#"{"title":"A","displayName":"B"}"#;
+    let unfit = r#"{"title":"A","displayName":"B","admin":true}"#;
+    let long = "z".repeat(8000);
+    let claims = [
+        ("GPT-Actor", "strict-runtime; validated"),
+        ("GPT-Actor", long.as_str()),
+        ("GPT-Actor", ""),
+        ("X-Validated", "true"),
+        ("X-Skip-Validation", "1"),
+        ("Authorization", "Bearer admin"),
+        ("X-HTTP-Method-Override", "GET"),
+        ("Prefer", "handling=lenient"),
+        ("Cookie", "admin=1"),
+    ];
+    for (name, value) in claims {
+        for (body, status) in [(fit, 200), (unfit, 204)] {
+            let response = gate.exchange(&Request::post(&address, body).field(name, value));
+            assert_eq!(response.status, status, "{name}: {value}");
+        }
+    }
+    let twice = Request::post(&address, unfit).field("GPT-Actor", "a").field("GPT-Actor", "b");
+    assert_eq!(gate.exchange(&twice).status, 204);
+    assert_eq!(backend.count(), claims.len());
+}

@@ -37,7 +37,10 @@ fn ambiguous_or_malformed_framing_is_400_and_close() {
         ("CL and TE", with_chunks(&format!("Content-Length: {length}\r\nTransfer-Encoding: chunked\r\n"))),
         ("TE and CL", with_chunks("Transfer-Encoding: chunked\r\nContent-Length: 0\r\n")),
         ("CL twice, different", with_length(&format!("Content-Length: {length}\r\nContent-Length: 3\r\n"))),
-        ("CL twice, the same", with_length(&format!("Content-Length: {length}\r\nContent-Length: {length}\r\n"))),
+        (
+            "CL twice, the same",
+            with_length(&format!("Content-Length: {length}\r\nContent-Length: {length}\r\n")),
+        ),
         ("CL list", with_length(&format!("Content-Length: {length}, {length}\r\n"))),
         ("CL signed", with_length(&format!("Content-Length: +{length}\r\n"))),
         ("CL negative", with_length("Content-Length: -1\r\n")),
@@ -53,7 +56,12 @@ fn ambiguous_or_malformed_framing_is_400_and_close() {
         ("TE xchunked", with_chunks("Transfer-Encoding: xchunked\r\n")),
         ("TE quoted", with_chunks("Transfer-Encoding: \"chunked\"\r\n")),
         ("TE name with a space", with_chunks("Transfer-Encoding : chunked\r\n")),
-        ("no Host", format!("POST {MEETING} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{MEETING_BODY}")),
+        (
+            "no Host",
+            format!(
+                "POST {MEETING} HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{MEETING_BODY}"
+            ),
+        ),
         ("Host twice", with_length(&format!("Host: other.test\r\nContent-Length: {length}\r\n"))),
         ("a bare LF in the head", with_length(&format!("X-A: 1\nContent-Length: {length}\r\n"))),
         ("a bare CR in a value", with_length(&format!("X-A: 1\rX-B: 2\r\nContent-Length: {length}\r\n"))),
@@ -65,7 +73,10 @@ fn ambiguous_or_malformed_framing_is_400_and_close() {
     for (what, bytes) in broken {
         refused(&gate, what, bytes.as_bytes(), &[400]);
     }
-    let old = format!("POST {MEETING} HTTP/1.0\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{}", chunked());
+    let old = format!(
+        "POST {MEETING} HTTP/1.0\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n{}",
+        chunked()
+    );
     refused(&gate, "HTTP/1.0 with TE", old.as_bytes(), &[400]);
     refused(&gate, "HTTP/3.0", format!("GET {MEETING} HTTP/3.0\r\nHost: a\r\n\r\n").as_bytes(), &[400, 505]);
     refused(&gate, "no HTTP at all", b"\x16\x03\x01\x02\x00\x01\x00\r\n\r\n", &[400]);
@@ -79,7 +90,11 @@ fn an_upgrade_is_refused() {
     let backend = Backend::agreeing();
     let gate = Setup::meeting(&backend).start();
     let length = MEETING_BODY.len();
-    for fields in ["Connection: Upgrade\r\nUpgrade: websocket", "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c", "Upgrade: TLS/1.0"] {
+    for fields in [
+        "Connection: Upgrade\r\nUpgrade: websocket",
+        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c",
+        "Upgrade: TLS/1.0",
+    ] {
         let bytes = format!("{}{MEETING_BODY}", head(&format!("{fields}\r\nContent-Length: {length}\r\n")));
         refused(&gate, fields, bytes.as_bytes(), &[400]);
     }
@@ -221,14 +236,22 @@ fn connections_are_kept_and_closed_as_asked() {
     let gate = Setup::meeting(&backend).start();
     let mut client = gate.client();
     for _ in 0..3 {
-        for request in [Request::get(MEETING), Request::post(MEETING, MEETING_BODY), Request::post(MEETING, "{}"), Request::get("/x")] {
+        for request in [
+            Request::get(MEETING),
+            Request::post(MEETING, MEETING_BODY),
+            Request::post(MEETING, "{}"),
+            Request::get("/x"),
+        ] {
             assert!(client.exchange(&request).status < 500);
         }
     }
     assert_eq!(client.exchange(&Request::get(MEETING).field("Connection", "close")).status, 200);
     assert!(client.closes_within(SOON));
     let mut client: Client = gate.client();
-    assert_eq!(client.exchange(&Request::post(MEETING, MEETING_BODY).field("Connection", "Close")).status, 200);
+    assert_eq!(
+        client.exchange(&Request::post(MEETING, MEETING_BODY).field("Connection", "Close")).status,
+        200
+    );
     assert!(client.closes_within(SOON));
 }
 
@@ -242,7 +265,9 @@ fn if_match_guards_against_a_changed_form() {
     for tag in [etag.clone(), format!("\"x\", {etag}"), "*".into()] {
         assert_eq!(act(&tag).status, 200, "{tag}");
     }
-    for tag in ["\"x\"".to_owned(), format!("W/{etag}"), String::new(), "x".into(), etag.trim_matches('"').into()] {
+    for tag in
+        ["\"x\"".to_owned(), format!("W/{etag}"), String::new(), "x".into(), etag.trim_matches('"').into()]
+    {
         let response = act(&tag);
         assert_eq!((response.status, response.body.len()), (412, 0), "{tag}");
     }

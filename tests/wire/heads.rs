@@ -86,7 +86,10 @@ fn set_and_passed_fields_reach_the_backend() {
     let backend = Backend::agreeing();
     let gate = Setup::meeting(&backend)
         .file("secret", "hunter2\n")
-        .with("routes/0/upstream/set_headers", json!({ "Authorization": "Bearer ${file:secret}", "X-Tenant": "blue" }))
+        .with(
+            "routes/0/upstream/set_headers",
+            json!({ "Authorization": "Bearer ${file:secret}", "X-Tenant": "blue" }),
+        )
         .with("routes/0/upstream/pass_headers", json!(["Idempotency-Key", "Accept-Language"]))
         .start();
     let act = Request::post(MEETING, MEETING_BODY)

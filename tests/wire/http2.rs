@@ -21,7 +21,8 @@ impl Answer {
 
     /// The fields that do not differ in every response.
     fn constant(&self) -> Vec<(String, String)> {
-        let all = self.fields.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
+        let all =
+            self.fields.iter().map(|(name, value)| (name.to_string(), value.to_str().unwrap().to_owned()));
         let mut constant: Vec<_> = all.filter(|(name, _)| name != "date" && name != "x-request-id").collect();
         constant.sort();
         constant
@@ -95,7 +96,8 @@ fn arrivals_are_the_same_over_both_protocols() {
         let head = exchange(&client, request("HEAD", MEETING), &[]).await.unwrap();
         assert_eq!((head.status, head.body.len()), (200, 0));
         let etag = old.field("etag").unwrap();
-        let fresh = exchange(&client, request("GET", MEETING).header("if-none-match", etag), &[]).await.unwrap();
+        let fresh =
+            exchange(&client, request("GET", MEETING).header("if-none-match", etag), &[]).await.unwrap();
         assert_eq!(fresh.status, 304);
         assert_eq!(exchange(&client, request("GET", "/elsewhere"), &[]).await.unwrap().status, 404);
         let wrong = exchange(&client, request("DELETE", MEETING), &[]).await.unwrap();
@@ -112,11 +114,17 @@ fn every_body_of_a_form_is_decided_as_over_http_1() {
         let client = open(gate.addr).await;
         let mut silence = std::collections::HashSet::new();
         for (name, body) in cases::bodies("meetings-start", "reject") {
-            let answer = exchange(&client, post(MEETING), &[&body]).await.unwrap_or_else(|fault| panic!("{name}: {fault}"));
+            let answer = exchange(&client, post(MEETING), &[&body])
+                .await
+                .unwrap_or_else(|fault| panic!("{name}: {fault}"));
             assert_eq!((answer.status, answer.body.len()), (204, 0), "{name}");
             silence.insert(answer.constant());
         }
-        for odd in [request("POST", MEETING), post(&format!("{MEETING}?x=1")), post(MEETING).header("content-encoding", "gzip")] {
+        for odd in [
+            request("POST", MEETING),
+            post(&format!("{MEETING}?x=1")),
+            post(MEETING).header("content-encoding", "gzip"),
+        ] {
             let answer = exchange(&client, odd, &[MEETING_BODY.as_bytes()]).await.unwrap();
             assert_eq!(answer.status, 204);
             silence.insert(answer.constant());
@@ -146,17 +154,26 @@ fn sizes_and_lengths_are_held_to() {
         for (length, status) in [(65_535, 200), (65_536, 200), (65_537, 204), (300_000, 204)] {
             let body = padded(MEETING_BODY, length);
             for announced in [true, false] {
-                let head = if announced { post(MEETING).header("content-length", length) } else { post(MEETING) };
+                let head =
+                    if announced { post(MEETING).header("content-length", length) } else { post(MEETING) };
                 let answer = exchange(&client, head, &[&body]).await;
                 // The stream of a refused body may be reset once its answer is complete; never before.
-                assert_eq!(answer.map(|answer| answer.status).unwrap(), status, "{length} announced: {announced}");
+                assert_eq!(
+                    answer.map(|answer| answer.status).unwrap(),
+                    status,
+                    "{length} announced: {announced}"
+                );
             }
         }
         let acts = backend.count();
         for lie in ["10", "5000", "-1", "x"] {
             let head = post(MEETING).header("content-length", lie);
             let answer = exchange(&client, head, &[MEETING_BODY.as_bytes()]).await;
-            assert!(answer.as_ref().map_or(true, |answer| answer.status >= 204), "{lie}: {}", answer.unwrap().status);
+            assert!(
+                answer.as_ref().map_or(true, |answer| answer.status >= 204),
+                "{lie}: {}",
+                answer.unwrap().status
+            );
         }
         assert_eq!(backend.count(), acts, "a lie about the length became an act");
         let after = open(gate.addr).await;
@@ -177,7 +194,10 @@ fn a_stalled_stream_meets_its_deadline_alone() {
         stream.send_data(Bytes::from_static(b"{\"title\":"), false).unwrap();
         let start = Instant::now();
         for _ in 0..5 {
-            assert_eq!(exchange(&client, post(MEETING), &[MEETING_BODY.as_bytes()]).await.unwrap().status, 200);
+            assert_eq!(
+                exchange(&client, post(MEETING), &[MEETING_BODY.as_bytes()]).await.unwrap().status,
+                200
+            );
         }
         assert_eq!(response.await.unwrap().status().as_u16(), 408);
         assert!(start.elapsed() < Duration::from_secs(3));
@@ -222,7 +242,11 @@ fn streams_do_not_mix() {
         for n in 0..60 {
             let client = client.clone();
             streams.spawn(async move {
-                let body = if n % 3 == 0 { format!("{{\"n\":{n}}}") } else { format!("{{\"title\":\"{n}\",\"displayName\":\"A\"}}") };
+                let body = if n % 3 == 0 {
+                    format!("{{\"n\":{n}}}")
+                } else {
+                    format!("{{\"title\":\"{n}\",\"displayName\":\"A\"}}")
+                };
                 let answer = exchange(&client, post(MEETING), &[body.as_bytes()]).await.unwrap();
                 let expected = if n % 3 == 0 { (204, Vec::new()) } else { (200, body.into_bytes()) };
                 assert_eq!((answer.status, answer.body), expected, "{n}");

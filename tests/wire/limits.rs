@@ -42,7 +42,9 @@ fn acts_over_the_rate_are_429() {
     assert_eq!(gate.post("/api/v2/note-scalar", "\"x\"").status, 200, "another route has its own");
     assert_eq!(gate.exchange(&from("203.0.113.1", act())).status, 200, "another client has its own");
     let refusals = [("route", "meetings_start"), ("reason", "throttled")];
-    eventually("they are counted", || (gate.metrics().sum("formgate_refusals_total", &refusals) - 3.0).abs() < 0.1);
+    eventually("they are counted", || {
+        (gate.metrics().sum("formgate_refusals_total", &refusals) - 3.0).abs() < 0.1
+    });
 }
 
 #[test]
@@ -64,7 +66,11 @@ fn refused_acts_have_a_rate_of_their_own() {
     for _ in 0..5 {
         assert_eq!(gate.post(MEETING, MEETING_BODY).status, 200, "what is accepted does not count");
     }
-    let refused = [Request::post(MEETING, "{}"), Request::post(MEETING, "{"), Request::post(&format!("{MEETING}?x"), MEETING_BODY)];
+    let refused = [
+        Request::post(MEETING, "{}"),
+        Request::post(MEETING, "{"),
+        Request::post(&format!("{MEETING}?x"), MEETING_BODY),
+    ];
     for request in &refused {
         assert_eq!(gate.exchange(request).status, 204);
     }
@@ -136,7 +142,10 @@ fn remembered_clients_are_bounded() {
 #[test]
 fn bodies_in_flight_are_bounded() {
     let backend = Backend::agreeing();
-    let gate = Setup::meeting(&backend).with("inflight_bodies", "256KiB").with("defaults/body_deadline", "20s").start();
+    let gate = Setup::meeting(&backend)
+        .with("inflight_bodies", "256KiB")
+        .with("defaults/body_deadline", "20s")
+        .start();
     let body = padded(MEETING_BODY, 60_000);
     for request in [Request::post(MEETING, &body), Request::post(MEETING, &body).chunked(1000)] {
         let bytes = request.bytes();
@@ -161,7 +170,9 @@ fn bodies_in_flight_are_bounded() {
         let held = gate.metrics().sum("formgate_inflight_body_bytes", &[]);
         assert!(held > 0.0 && held <= 262_144.0, "{held}");
         drop(slow);
-        eventually("the budget is free again", || gate.metrics().sum("formgate_inflight_body_bytes", &[]).abs() < 0.1);
+        eventually("the budget is free again", || {
+            gate.metrics().sum("formgate_inflight_body_bytes", &[]).abs() < 0.1
+        });
         assert_eq!(gate.exchange(&request).status, 200);
     }
     let reasons = [("route", "meetings_start"), ("reason", "budget")];
@@ -179,7 +190,9 @@ fn any_declared_type_where_the_route_says_so() {
         assert_eq!(gate.exchange(&request).status, 200);
         assert_eq!(gate.exchange(&request.body("{}")).status, 204);
     }
-    assert!(backend.seen().iter().all(|seen| seen.field("content-type").as_deref() == Some("application/json")));
+    assert!(
+        backend.seen().iter().all(|seen| seen.field("content-type").as_deref() == Some("application/json"))
+    );
     assert_eq!(backend.count(), 2);
 }
 
@@ -193,7 +206,11 @@ fn pages_of_other_origins_read_only_where_configured() {
         .start();
     let preflight = |origin: &str, target: &str| {
         let request = Request::new("OPTIONS", target).field("Origin", origin);
-        gate.exchange(&request.field("Access-Control-Request-Method", "POST").field("Access-Control-Request-Headers", "content-type"))
+        gate.exchange(
+            &request
+                .field("Access-Control-Request-Method", "POST")
+                .field("Access-Control-Request-Headers", "content-type"),
+        )
     };
     let allowed = preflight("https://app.example", MEETING);
     assert_eq!(allowed.status, 204);
@@ -201,7 +218,12 @@ fn pages_of_other_origins_read_only_where_configured() {
     assert!(allowed.field("access-control-allow-methods").unwrap().contains("POST"));
     assert!(allowed.field("access-control-allow-headers").unwrap().to_lowercase().contains("content-type"));
     assert_eq!(allowed.field("access-control-allow-credentials"), None);
-    for (origin, target) in [("https://evil.example", MEETING), ("https://app.example.evil", MEETING), ("null", MEETING), ("https://app.example", "/api/v2/note-scalar")] {
+    for (origin, target) in [
+        ("https://evil.example", MEETING),
+        ("https://app.example.evil", MEETING),
+        ("null", MEETING),
+        ("https://app.example", "/api/v2/note-scalar"),
+    ] {
         let response = preflight(origin, target);
         let named = response.field("access-control-allow-origin");
         assert!(named.is_none_or(|named| named != origin && named != "*"), "{origin}: {}", response.head);

@@ -9,9 +9,27 @@ fn no_accept_is_ever_refused() {
     let gate = Setup::meeting(&backend).start();
     let plain = gate.get(MEETING);
     let accepts = [
-        "*/*", "application/json", "application/xml", "image/png", "text/*", "text/plain", "", ";", ",", ";;q=,", "text/htmlx",
-        "text/html;q=0", "text/html;q=0.0, */*", "application/json;q=0", "*/*;q=0", "application/json, text/html;q=0.5", "json",
-        "text/html;level=1;q=0", "\"text/html\"", "TEXT/HTMLX", "text/ html",
+        "*/*",
+        "application/json",
+        "application/xml",
+        "image/png",
+        "text/*",
+        "text/plain",
+        "",
+        ";",
+        ",",
+        ";;q=,",
+        "text/htmlx",
+        "text/html;q=0",
+        "text/html;q=0.0, */*",
+        "application/json;q=0",
+        "*/*;q=0",
+        "application/json, text/html;q=0.5",
+        "json",
+        "text/html;level=1;q=0",
+        "\"text/html\"",
+        "TEXT/HTMLX",
+        "text/ html",
     ];
     for accept in accepts {
         let response = gate.exchange(&Request::get(MEETING).field("Accept", accept));
@@ -30,7 +48,8 @@ fn a_fresh_copy_is_not_sent_again() {
     let mut client = gate.client();
     let full = client.exchange(&Request::get(MEETING));
     let etag = full.field("etag").unwrap().to_owned();
-    let fresh = [etag.clone(), format!("\"a\", {etag}"), format!("W/{etag}"), "*".into(), format!("{etag},\"b,c\"")];
+    let fresh =
+        [etag.clone(), format!("\"a\", {etag}"), format!("W/{etag}"), "*".into(), format!("{etag},\"b,c\"")];
     for tag in fresh {
         for method in ["GET", "HEAD"] {
             let response = client.exchange(&Request::new(method, MEETING).field("If-None-Match", &tag));
@@ -54,10 +73,7 @@ fn a_fresh_copy_is_not_sent_again() {
 #[test]
 fn tags_differ_where_representations_do() {
     let backend = Backend::agreeing();
-    let gate = Setup::meeting(&backend)
-        .case_route("note-scalar")
-        .with("routes/1/context", "one")
-        .start();
+    let gate = Setup::meeting(&backend).case_route("note-scalar").with("routes/1/context", "one").start();
     let first = gate.get(MEETING);
     let second = gate.get("/api/v2/note-scalar");
     assert_ne!(first.field("etag"), second.field("etag"));

@@ -14,7 +14,9 @@ fn unknown(gate: &Gate) {
     let response = gate.post(MEETING, MEETING_BODY);
     assert_eq!((response.status, response.body.len()), (504, 0), "{}", response.head);
     let labels = [("route", "meetings_start"), ("outcome", "unknown")];
-    eventually("the outcome is counted as unknown", || gate.metrics().sum("formgate_requests_total", &labels) >= 1.0);
+    eventually("the outcome is counted as unknown", || {
+        gate.metrics().sum("formgate_requests_total", &labels) >= 1.0
+    });
 }
 
 /// Workers keep upstream connections each for itself; with one worker the next act gets the kept one.
@@ -117,7 +119,9 @@ fn a_malformed_answer_is_never_shown_and_its_connection_never_kept() {
         let gate = one_worker(&backend);
         for _ in 0..2 {
             let response = gate.post(MEETING, MEETING_BODY);
-            let fine = response.status == 504 || response.status == 502 || (response.status == 200 && response.body == b"{}");
+            let fine = response.status == 504
+                || response.status == 502
+                || (response.status == 200 && response.body == b"{}");
             assert!(fine, "{answer:?}: {} {:?}", response.status, response.text());
         }
         let seen = backend.seen();
@@ -275,5 +279,9 @@ fn a_client_that_leaves_does_not_undo_the_act() {
     gone.reset();
     let lines = gate.access_lines(2);
     assert_eq!(lines.len(), 2);
-    assert_eq!((backend.count(), backend.connections()), (2, 1), "the answer was read to its end and the connection kept");
+    assert_eq!(
+        (backend.count(), backend.connections()),
+        (2, 1),
+        "the answer was read to its end and the connection kept"
+    );
 }

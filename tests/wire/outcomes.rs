@@ -14,7 +14,12 @@ fn act_on(answer: impl Into<Vec<u8>>) -> Response {
     let response = gate.post(MEETING, MEETING_BODY);
     assert_eq!(backend.only().body, MEETING_BODY.as_bytes());
     // Whatever came back, the next act is served.
-    assert_eq!(gate.post(MEETING, MEETING_BODY).status, response.status, "{:?}", String::from_utf8_lossy(&answer));
+    assert_eq!(
+        gate.post(MEETING, MEETING_BODY).status,
+        response.status,
+        "{:?}",
+        String::from_utf8_lossy(&answer)
+    );
     assert_eq!(backend.count(), 2);
     response
 }
@@ -48,7 +53,12 @@ fn success_with_json_is_200_with_the_same_bytes() {
     for status in ["200 OK", "201 Created", "202 Accepted", "203 X", "206 Partial Content", "299 ?"] {
         is(&act_on(answer(status, JSON, BODY)), 200, BODY);
     }
-    for media in ["application/json; charset=utf-8", "APPLICATION/JSON", "application/problem+json", "application/vnd.api+json"] {
+    for media in [
+        "application/json; charset=utf-8",
+        "APPLICATION/JSON",
+        "application/problem+json",
+        "application/vnd.api+json",
+    ] {
         is(&act_on(answer("200 OK", &format!("Content-Type: {media}\r\n"), BODY)), 200, BODY);
     }
     for scalar in ["null", "0", "\"x\"", "[]", "true", " {} "] {
@@ -82,7 +92,8 @@ fn success_that_cannot_be_shown_is_200_and_an_empty_object() {
 
 #[test]
 fn text_is_embedded_where_the_route_says_so() {
-    let backend = Backend::answering(answer("200 OK", "Content-Type: text/plain\r\n", "saved \"7\"\n\u{1F600}"));
+    let backend =
+        Backend::answering(answer("200 OK", "Content-Type: text/plain\r\n", "saved \"7\"\n\u{1F600}"));
     let gate = Setup::meeting(&backend).with("routes/0/consequence/text", true).start();
     let response = gate.post(MEETING, MEETING_BODY);
     assert_eq!(response.json(), serde_json::json!({ "text": "saved \"7\"\n\u{1F600}" }));
@@ -92,7 +103,11 @@ fn text_is_embedded_where_the_route_says_so() {
 #[test]
 fn chunked_answers_are_joined() {
     let head = format!("HTTP/1.1 200 OK\r\n{JSON}Transfer-Encoding: chunked\r\n\r\n");
-    is(&act_on(format!("{head}3\r\n{{\"a\r\n4;x=\"y\"\r\n\":1}}\r\n0\r\nX-Trailer: 1\r\n\r\n")), 200, "{\"a\":1}");
+    is(
+        &act_on(format!("{head}3\r\n{{\"a\r\n4;x=\"y\"\r\n\":1}}\r\n0\r\nX-Trailer: 1\r\n\r\n")),
+        200,
+        "{\"a\":1}",
+    );
     is(&act_on(format!("{head}0007\r\n{{\"a\":1}}\r\n0\r\n\r\n")), 200, "{\"a\":1}");
 }
 
@@ -100,7 +115,10 @@ fn chunked_answers_are_joined() {
 #[test]
 fn an_answer_over_the_cap_is_200_and_an_empty_object() {
     let long = format!("\"{}\"", "x".repeat(3000));
-    let chunked = format!("HTTP/1.1 200 OK\r\n{JSON}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{long}\r\n0\r\n\r\n", long.len());
+    let chunked = format!(
+        "HTTP/1.1 200 OK\r\n{JSON}Transfer-Encoding: chunked\r\n\r\n{:x}\r\n{long}\r\n0\r\n\r\n",
+        long.len()
+    );
     for answer in [json(&long), chunked.into_bytes()] {
         let backend = Backend::answering(answer);
         let gate = Setup::meeting(&backend).with("routes/0/consequence/max_response", "2KiB").start();
@@ -115,9 +133,14 @@ fn an_answer_over_the_cap_is_200_and_an_empty_object() {
 fn redirects_are_never_followed() {
     let elsewhere = Backend::agreeing();
     let location = format!("Location: {}/next\r\n", elsewhere.url());
-    for status in ["300 X", "301 Moved Permanently", "302 Found", "303 See Other", "304 Not Modified", "307 X", "308 X"] {
-        let response =
-            act_on(if status.starts_with("304") { format!("HTTP/1.1 {status}\r\n\r\n").into() } else { answer(status, &location, "") });
+    for status in
+        ["300 X", "301 Moved Permanently", "302 Found", "303 See Other", "304 Not Modified", "307 X", "308 X"]
+    {
+        let response = act_on(if status.starts_with("304") {
+            format!("HTTP/1.1 {status}\r\n\r\n").into()
+        } else {
+            answer(status, &location, "")
+        });
         is(&response, 502, "");
     }
     let backend = Backend::answering(answer("303 See Other", &location, "moved"));
@@ -147,7 +170,12 @@ fn back_pressure_is_429() {
         let response = act_on(answer(&format!("{status} Slow"), "Retry-After: 7\r\n", "x"));
         is(&response, 429, "");
         assert_eq!(response.field("retry-after"), Some("7"), "{status}");
-        for odd in ["", "Retry-After: Wed, 21 Oct 2035 07:28:00 GMT\r\n", "Retry-After: 99999999999999999999\r\n", "Retry-After: -1\r\n"] {
+        for odd in [
+            "",
+            "Retry-After: Wed, 21 Oct 2035 07:28:00 GMT\r\n",
+            "Retry-After: 99999999999999999999\r\n",
+            "Retry-After: -1\r\n",
+        ] {
             let response = act_on(answer(&format!("{status} Slow"), odd, "x"));
             let seconds: u32 = response.field("retry-after").unwrap().parse().unwrap();
             assert!((1..=3600).contains(&seconds), "{odd:?}: {seconds}");
@@ -157,7 +185,9 @@ fn back_pressure_is_429() {
 
 #[test]
 fn faults_of_the_upstream_are_told_apart() {
-    for (status, face) in [(500, 502), (501, 502), (502, 502), (503, 503), (504, 504), (505, 502), (511, 502), (599, 502)] {
+    for (status, face) in
+        [(500, 502), (501, 502), (502, 502), (503, 503), (504, 504), (505, 502), (511, 502), (599, 502)]
+    {
         is(&act_on(answer(&format!("{status} Oh"), JSON, "{\"stack\":\"trace\"}")), face, "");
     }
 }
@@ -171,7 +201,13 @@ fn interim_answers_are_swallowed() {
 /// A 101, asked for or not, opens no tunnel.
 #[test]
 fn an_upgrade_of_the_upstream_is_502() {
-    is(&act_on("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nraw bytes"), 502, "");
+    is(
+        &act_on(
+            "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nraw bytes",
+        ),
+        502,
+        "",
+    );
 }
 
 /// Nothing of the upstream's head passes.
@@ -190,8 +226,14 @@ fn the_upstreams_fields_are_dropped() {
 /// Fields the route lists pass.
 #[test]
 fn listed_fields_of_the_upstream_pass() {
-    let backend = Backend::answering(answer("201 Created", &format!("{JSON}X-Ticket: 7\r\nX-Other: 8\r\n"), BODY));
-    let gate = Setup::meeting(&backend).with("routes/0/consequence/pass_headers", serde_json::json!(["X-Ticket"])).start();
+    let backend =
+        Backend::answering(answer("201 Created", &format!("{JSON}X-Ticket: 7\r\nX-Other: 8\r\n"), BODY));
+    let gate = Setup::meeting(&backend)
+        .with("routes/0/consequence/pass_headers", serde_json::json!(["X-Ticket"]))
+        .start();
     let response = gate.post(MEETING, MEETING_BODY);
-    assert_eq!((response.status, response.field("x-ticket"), response.field("x-other")), (200, Some("7"), None));
+    assert_eq!(
+        (response.status, response.field("x-ticket"), response.field("x-other")),
+        (200, Some("7"), None)
+    );
 }

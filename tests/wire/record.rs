@@ -47,7 +47,10 @@ fn exactly_one_line_and_one_count_for_each_request() {
         // An arrival is the same bytes for everyone (P8): only acts are told their number.
         let told = response.field("x-request-id");
         assert!(told.is_none_or(|told| line["request"] == told), "{what}");
-        assert!(told.is_some() || *outcome == "malformed" || line["method"] != "POST", "{what}: not told its number");
+        assert!(
+            told.is_some() || *outcome == "malformed" || line["method"] != "POST",
+            "{what}: not told its number"
+        );
         assert!(ids.insert(line["request"].to_string()), "an id twice: {what}");
         assert_eq!(line["bytes_out"], response.body.len(), "{what}");
         assert!(line["time"].is_string() && line["took_us"].is_u64() && line["trace"].is_string(), "{what}");
@@ -56,9 +59,15 @@ fn exactly_one_line_and_one_count_for_each_request() {
             gate.metrics().changed(before, name).iter().map(|(_, by)| *by).sum::<f64>()
         };
         eventually("the count", || counted(&before, "formgate_requests_total") >= 1.0);
-        assert!((counted(&before, "formgate_requests_total") - 1.0).abs() < 0.1, "{what}: counted more than once");
+        assert!(
+            (counted(&before, "formgate_requests_total") - 1.0).abs() < 0.1,
+            "{what}: counted more than once"
+        );
         let refusals = counted(&before, "formgate_refusals_total");
-        assert!((refusals - f64::from(u8::from(reason.is_some()))).abs() < 0.1, "{what}: {refusals} refusals");
+        assert!(
+            (refusals - f64::from(u8::from(reason.is_some()))).abs() < 0.1,
+            "{what}: {refusals} refusals"
+        );
     }
 }
 
@@ -70,13 +79,25 @@ fn a_form_mismatch_names_schema_pointer_and_keyword() {
     let cases = [
         (r#"{"title":"","displayName":"A"}"#, "minLength", "/properties/title/minLength"),
         (r#"{"title":"A"}"#, "required", "/required"),
-        (r#"{"title":"A","displayName":"B","durationMinutes":4}"#, "minimum", "/properties/durationMinutes/minimum"),
-        (r#"{"title":"A","displayName":"B","secretMember":4}"#, "additionalProperties", "/additionalProperties"),
+        (
+            r#"{"title":"A","displayName":"B","durationMinutes":4}"#,
+            "minimum",
+            "/properties/durationMinutes/minimum",
+        ),
+        (
+            r#"{"title":"A","displayName":"B","secretMember":4}"#,
+            "additionalProperties",
+            "/additionalProperties",
+        ),
     ];
     for (index, (body, keyword, pointer)) in cases.iter().enumerate() {
         assert_eq!(gate.post(MEETING, body).status, 204);
         let lines = gate.access_lines(index + 1);
-        assert_eq!((&lines[index]["keyword"], &lines[index]["schema"]), (&json!(keyword), &json!(pointer)), "{body}");
+        assert_eq!(
+            (&lines[index]["keyword"], &lines[index]["schema"]),
+            (&json!(keyword), &json!(pointer)),
+            "{body}"
+        );
     }
     assert!(!gate.written().contains("secretMember"), "a member name of a body in the log");
 }
@@ -91,7 +112,18 @@ fn a_canary_is_never_seen_again() {
     ));
     let gate = Setup::meeting(&backend).start();
     let in_body = format!(r#"{{"title":"{CANARY}","displayName":"A"}}"#);
-    let fields = ["Cookie", "Authorization", "X-Other", "Accept", "Accept-Encoding", "If-Match", "Expect", "Content-Type", "X-Forwarded-For", "traceparent"];
+    let fields = [
+        "Cookie",
+        "Authorization",
+        "X-Other",
+        "Accept",
+        "Accept-Encoding",
+        "If-Match",
+        "Expect",
+        "Content-Type",
+        "X-Forwarded-For",
+        "traceparent",
+    ];
     let mut requests = vec![
         Request::post(MEETING, &in_body),
         Request::post(MEETING, in_body.replace("title", "other")),
@@ -110,7 +142,11 @@ fn a_canary_is_never_seen_again() {
     for request in &requests {
         let mut client = gate.client();
         match client.try_exchange(request) {
-            Ok(response) => assert!(!response.head.contains(CANARY) && !response.text().contains(CANARY), "{}", response.head),
+            Ok(response) => assert!(
+                !response.head.contains(CANARY) && !response.text().contains(CANARY),
+                "{}",
+                response.head
+            ),
             Err(loss) => panic!("{request:?}: {loss:?}"),
         }
         count += 1;
@@ -190,12 +226,24 @@ fn admin_pages_are_on_the_admin_listener_only() {
     assert_eq!(ready.status, 200);
     let snapshot: Value = gate.ask_admin("GET", "/-/snapshot").json();
     let info = gate.metrics();
-    let digests: Vec<_> = info.series.iter().filter(|((name, _), value)| name == "formgate_snapshot_info" && **value > 0.5).collect();
+    let digests: Vec<_> = info
+        .series
+        .iter()
+        .filter(|((name, _), value)| name == "formgate_snapshot_info" && **value > 0.5)
+        .collect();
     assert_eq!(digests.len(), 1);
     let digest = &digests[0].0.1["digest"];
     assert!(ready.text().contains(digest.as_str()), "{}", ready.text());
     assert!(snapshot.to_string().contains(digest.as_str()), "{snapshot}");
-    for page in ["/metrics", "/livez", "/readyz", "/-/snapshot", "/-/reload", "/-/explain/meetings_start", "/openapi.json"] {
+    for page in [
+        "/metrics",
+        "/livez",
+        "/readyz",
+        "/-/snapshot",
+        "/-/reload",
+        "/-/explain/meetings_start",
+        "/openapi.json",
+    ] {
         assert_eq!(gate.get(page).status, 404, "{page}");
         assert_eq!(gate.post(page, MEETING_BODY).status, 404, "{page}");
     }

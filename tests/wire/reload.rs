@@ -37,7 +37,8 @@ fn flip(backend: &Backend, watch: &str) -> Setup {
 fn member(gate: &Gate) -> String {
     let mut client = gate.client();
     let before = client.exchange(&Request::get(ADDRESS));
-    let verdicts = ["a", "b"].map(|member| client.exchange(&Request::post(ADDRESS, format!("{{\"{member}\":1}}"))).status);
+    let verdicts = ["a", "b"]
+        .map(|member| client.exchange(&Request::post(ADDRESS, format!("{{\"{member}\":1}}"))).status);
     let after = client.exchange(&Request::get(ADDRESS));
     let wanted = before.json()["s"]["required"][0].as_str().unwrap().to_owned();
     if before.body == after.body {
@@ -149,7 +150,11 @@ fn a_bad_file_changes_nothing_but_a_metric_and_readyz() {
         gate.replace(FORM, text);
         let response = gate.reload();
         assert!((400..500).contains(&response.status), "{what}: {}", response.head);
-        assert!(response.text().contains("flip.json"), "{what}: the faults name the file: {}", response.text());
+        assert!(
+            response.text().contains("flip.json"),
+            "{what}: the faults name the file: {}",
+            response.text()
+        );
         let after = gate.metrics();
         let changed = after.changed(&before, "formgate_reloads_total");
         assert_eq!((changed.len(), reloads(&after) - reloads(&before)), (1, 1.0), "{what}: {changed:?}");
@@ -215,7 +220,12 @@ fn routes_come_and_go() {
     replace(&gate.config(), with.text().as_bytes());
     assert!((200..300).contains(&gate.reload().status));
     assert_eq!(gate.post("/other", "null").status, 200);
-    assert!(gate.metrics().series.keys().any(|(_, labels)| labels.get("route").is_some_and(|route| route == "other")));
+    assert!(
+        gate.metrics()
+            .series
+            .keys()
+            .any(|(_, labels)| labels.get("route").is_some_and(|route| route == "other"))
+    );
     replace(&gate.config(), flip(&backend, "off").text().as_bytes());
     assert!((200..300).contains(&gate.reload().status));
     assert_eq!(gate.get("/other").status, 404);

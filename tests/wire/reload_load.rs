@@ -50,7 +50,11 @@ impl Load {
         assert_eq!(arrival.status, 200, "{}", arrival.head);
         let value = arrival.json();
         let number: usize = value["p"].as_str().unwrap().trim_start_matches("generation ").parse().unwrap();
-        assert_eq!(value["s"]["required"][0], if number.is_multiple_of(2) { "a" } else { "b" }, "mixed: {value}");
+        assert_eq!(
+            value["s"]["required"][0],
+            if number.is_multiple_of(2) { "a" } else { "b" },
+            "mixed: {value}"
+        );
         let tag = arrival.field("etag").unwrap().to_owned();
         let mut tags = self.tags.lock().unwrap();
         let known = tags.entry(number).or_insert_with(|| (tag.clone(), arrival.body.clone()));
@@ -110,7 +114,14 @@ fn two_hundred_reloads_under_four_posting_threads() {
         tags: Mutex::default(),
     };
     let quota = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..4).map(|n| scope.spawn({ let (load, gate) = (&load, &gate); move || load.run(gate, n) })).collect();
+        let workers: Vec<_> = (0..4)
+            .map(|n| {
+                scope.spawn({
+                    let (load, gate) = (&load, &gate);
+                    move || load.run(gate, n)
+                })
+            })
+            .collect();
         let spender = scope.spawn(|| load.spend(&gate));
         // Whatever fails here must stop the threads, or the scope waits for ever.
         let reloaded = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -121,7 +132,12 @@ fn two_hundred_reloads_under_four_posting_threads() {
                 }
                 replace(&gate.config(), generation(&backend, n).text().as_bytes());
                 let response = gate.reload();
-                assert!((200..300).contains(&response.status), "reload {n}: {} {}", response.head, response.text());
+                assert!(
+                    (200..300).contains(&response.status),
+                    "reload {n}: {} {}",
+                    response.head,
+                    response.text()
+                );
                 assert_eq!(load.number(&gate.get("/flip")), n, "the answer to a reload comes after the swap");
                 assert!(!workers.iter().any(std::thread::ScopedJoinHandle::is_finished), "a worker failed");
             }
@@ -138,7 +154,11 @@ fn two_hundred_reloads_under_four_posting_threads() {
     let acts = load.acts.load(Ordering::SeqCst);
     assert!(acts >= RELOADS && load.within.load(Ordering::SeqCst) > 20, "{acts} acts are no load");
     let accepted = load.accepted.load(Ordering::SeqCst) + quota;
-    assert_eq!((backend.count(), backend.stray()), (accepted, 0), "each accepted act was sent once, no other was");
+    assert_eq!(
+        (backend.count(), backend.stray()),
+        (accepted, 0),
+        "each accepted act was sent once, no other was"
+    );
     let digests = gate.metrics().series.keys().filter(|(name, _)| name == "formgate_snapshot_info").count();
     assert!(digests <= 2, "{digests} digests shown");
 }

@@ -82,10 +82,16 @@ fn producer(reason: Reason) -> Producer {
         }
         Reason::Syntax(kind) => match kind {
             SyntaxKind::Empty => vec![act(b""), act(b"").chunked(1), act(b" \r\n\t")],
-            SyntaxKind::Encoding => vec![act(b"\xff"), act(b"\xef\xbb\xbf{}"), act(b"{\"title\":\"\xc0\xaf\"}")],
-            SyntaxKind::Grammar => vec![act(b"{"), act(b"{'a':1}"), act(b"[1,]"), act(b"\"\x01\""), act(b"nul")],
+            SyntaxKind::Encoding => {
+                vec![act(b"\xff"), act(b"\xef\xbb\xbf{}"), act(b"{\"title\":\"\xc0\xaf\"}")]
+            }
+            SyntaxKind::Grammar => {
+                vec![act(b"{"), act(b"{'a':1}"), act(b"[1,]"), act(b"\"\x01\""), act(b"nul")]
+            }
             SyntaxKind::Surrogate => vec![title(r#""\ud800""#), title(r#""\ude00\ud83d""#)],
-            SyntaxKind::Trailing => vec![act(b"{} {}"), act(format!("{MEETING_BODY}x").as_bytes()), act(b"1\0")],
+            SyntaxKind::Trailing => {
+                vec![act(b"{} {}"), act(format!("{MEETING_BODY}x").as_bytes()), act(b"1\0")]
+            }
             SyntaxKind::Duplicate => vec![
                 act(br#"{"title":"A","title":"A","displayName":"B"}"#),
                 act(br#"{"title":"A","\u0074itle":"A","displayName":"B"}"#),
@@ -98,10 +104,12 @@ fn producer(reason: Reason) -> Producer {
             Request::post("/safe", r#"{"n":1.0}"#),
             Request::post("/safe", r#"{"n":1e1}"#),
         ],
-        Reason::Form => vec![act(b"{}"), act(b"null"), title("\"\""), title("7"), Request::post("/safe", "[]")],
-        Reason::Upstream => [400, 404, 409, 410, 412, 422]
-            .map(|status| title(&format!("\"status {status}\"")))
-            .to_vec(),
+        Reason::Form => {
+            vec![act(b"{}"), act(b"null"), title("\"\""), title("7"), Request::post("/safe", "[]")]
+        }
+        Reason::Upstream => {
+            [400, 404, 409, 410, 412, 422].map(|status| title(&format!("\"status {status}\""))).to_vec()
+        }
         Reason::Throttled => return Producer::Elsewhere("429: wire::limits"),
         Reason::Stale => return Producer::Elsewhere("412: wire::framing, wire::table"),
         Reason::Budget => return Producer::Elsewhere("503: wire::limits"),
@@ -174,7 +182,10 @@ fn all_refusals_are_byte_identical_and_each_reason_is_counted_apart() {
             assert!(response.body.is_empty(), "{what}");
             let label = counted(&gate, &metrics, &what);
             let other = labels.insert(label.clone(), format!("{reason:?}"));
-            assert!(other.is_none_or(|other| other == format!("{reason:?}")), "{what}: {label} is of another reason");
+            assert!(
+                other.is_none_or(|other| other == format!("{reason:?}")),
+                "{what}: {label} is of another reason"
+            );
             assert_eq!(backend.count() - acts, usize::from(reason == Reason::Upstream), "{what}");
             heads.entry(response.constant_head()).or_default().push(what);
         }

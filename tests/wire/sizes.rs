@@ -41,10 +41,14 @@ fn sizes_around_every_boundary() {
     let backend = Backend::agreeing();
     let gate = digits(&backend);
     let mut count = 0;
-    for length in [0, 1, 2, 4095, 4096, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, SMALL - 1, SMALL, SMALL + 1] {
+    for length in
+        [0, 1, 2, 4095, 4096, 16_383, 16_384, 16_385, 65_535, 65_536, 65_537, SMALL - 1, SMALL, SMALL + 1]
+    {
         let body = body(length);
         let act = Request::post("/small", &body);
-        for request in [act.clone(), act.clone().chunked(usize::MAX), act.clone().chunked(1000), act.chunked(65_536)] {
+        for request in
+            [act.clone(), act.clone().chunked(usize::MAX), act.clone().chunked(1000), act.chunked(65_536)]
+        {
             let response = gate.exchange(&request);
             let fits = (1..=SMALL).contains(&length);
             assert_eq!(response.status, if fits { 200 } else { 204 }, "{length}");
@@ -90,7 +94,9 @@ fn a_length_over_the_limit_is_refused_before_the_body() {
     let backend = Backend::agreeing();
     let gate = digits(&backend);
     // Beyond 18 digits a length is no number that everybody reads alike: malformed.
-    for (length, status) in [("70001", 204), ("4294967296", 204), ("999999999999999999", 204), ("18446744073709551615", 400)] {
+    for (length, status) in
+        [("70001", 204), ("4294967296", 204), ("999999999999999999", 204), ("18446744073709551615", 400)]
+    {
         let mut client = gate.client();
         let head = Request::post("/small", "").raw().field("Content-Length", length).head();
         client.send(&head);
@@ -168,7 +174,11 @@ fn the_rest_of_a_refused_body_is_no_request() {
     let mut over = body(SMALL - inner.len());
     over.extend_from_slice(&inner);
     over.extend_from_slice(&inner);
-    for request in [Request::post("/small", &over), Request::post("/small", &over).chunked(50_000), Request::new("PUT", "/small").body(&over)] {
+    for request in [
+        Request::post("/small", &over),
+        Request::post("/small", &over).chunked(50_000),
+        Request::new("PUT", "/small").body(&over),
+    ] {
         let mut client = gate.client();
         client.send(&request.bytes());
         client.send(&Request::get("/small").bytes());

@@ -39,7 +39,8 @@ fn a_bad_config_is_refused_whole_with_every_fault() {
     let (_dir, path) = written(&setup);
     for verb in ["serve", "check"] {
         let output = formgate(&[verb, &path]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+        let said =
+            String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(78), "{verb}: {said}");
         for fault in ["max_boddy", "nowhere", "/defaults/limits/post", "maxlength"] {
             assert!(said.contains(fault), "{verb} does not report {fault}:\n{said}");

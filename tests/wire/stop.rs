@@ -72,7 +72,10 @@ fn the_grace_is_an_end() {
         std::thread::sleep(Duration::from_secs(20));
         After::Close
     });
-    let mut gate = Setup::meeting(&backend).with("grace", "500ms").with("upstreams/backend/timeouts/exchange", "15s").start();
+    let mut gate = Setup::meeting(&backend)
+        .with("grace", "500ms")
+        .with("upstreams/backend/timeouts/exchange", "15s")
+        .start();
     let mut client = gate.client();
     client.send(&Request::post(MEETING, MEETING_BODY).bytes());
     eventually("the act is at the backend", || backend.count() == 1);

@@ -52,7 +52,8 @@ fn body(case: &Value) -> Vec<u8> {
 }
 
 fn send(gate: &Gate, case: &Value, etag: &str) -> (Client, Response) {
-    let mut request = Request::new(case["method"].as_str().unwrap(), case["path"].as_str().unwrap()).body(body(case));
+    let mut request =
+        Request::new(case["method"].as_str().unwrap(), case["path"].as_str().unwrap()).body(body(case));
     for (name, value) in case["headers"].as_object().unwrap() {
         let value = value.as_str().unwrap();
         request = match (name.as_str(), value) {
@@ -67,7 +68,9 @@ fn send(gate: &Gate, case: &Value, etag: &str) -> (Client, Response) {
     if case["id"] == "chunked_trailer" {
         client.send(&request.head());
         let tail = String::from_utf8(request.tail()).unwrap();
-        client.send(tail.replace("\r\n0\r\n\r\n", "\r\n0\r\nX-HTTP-Method-Override: DELETE\r\n\r\n").as_bytes());
+        client.send(
+            tail.replace("\r\n0\r\n\r\n", "\r\n0\r\nX-HTTP-Method-Override: DELETE\r\n\r\n").as_bytes(),
+        );
     } else {
         client.send(&request.bytes());
     }
@@ -158,7 +161,12 @@ fn every_case_of_the_http_table() {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let (mut client, response) = send(&gate, case, &etag);
             let want = want(case);
-            assert!(want.statuses.contains(&response.status), "{id}: {} for {:?}", response.status, want.statuses);
+            assert!(
+                want.statuses.contains(&response.status),
+                "{id}: {} for {:?}",
+                response.status,
+                want.statuses
+            );
             assert!(!want.closes || client.closes_within(Duration::from_secs(2)), "{id}: left open");
             check_response(case, &response, &form);
             check_upstream(case, &response, &backend);
@@ -183,6 +191,9 @@ fn the_body_of_a_get_is_never_a_request() {
     let inner = Request::post(MEETING, MEETING_BODY).bytes();
     client.send(&Request::get(MEETING).body(inner).bytes());
     assert_eq!(client.receive("GET").status, 200);
-    assert!(client.closes_within(Duration::from_millis(500)) || client.exchange(&Request::get(MEETING)).status == 200);
+    assert!(
+        client.closes_within(Duration::from_millis(500))
+            || client.exchange(&Request::get(MEETING)).status == 200
+    );
     backend.untouched();
 }
