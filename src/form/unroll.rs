@@ -210,7 +210,7 @@ impl<'u> Unrolling<'u> {
         let within = self.within(place);
         let mut out = Vec::new();
         for (name, value) in node.members() {
-            let kept = ["$defs", "definitions", "$schema", "$id", "id", "$anchor"];
+            let kept = ["$defs", "definitions", "$schema", "$id", "id", "$anchor", "$dynamicAnchor"];
             if copy && kept.contains(&name.as_str()) && self.chart.draft.keyword(name).is_some() {
                 continue;
             }
