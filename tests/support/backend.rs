@@ -87,7 +87,7 @@ impl Backend {
     pub(crate) fn scripted(script: impl Fn(&Seen, &mut TcpStream) -> After + Send + Sync + 'static) -> Self {
         let script: Arc<Script> = Arc::new(script);
         Self::listening(move |connection, stream, seen, stray| {
-            serve(connection, stream, seen, stray, &*script)
+            serve(connection, stream, seen, stray, &*script);
         })
     }
 

@@ -4,17 +4,19 @@ use crate::support::{Backend, MEETING, Request, Response, Setup};
 use std::io::Read;
 
 fn decoded(response: &Response) -> Vec<u8> {
-    let mut out = Vec::new();
-    match response.field("content-encoding") {
-        None => out.clone_from(&response.body),
-        Some("gzip") => drop(flate2::read::GzDecoder::new(&response.body[..]).read_to_end(&mut out).unwrap()),
-        Some("br") => {
-            drop(brotli::Decompressor::new(&response.body[..], 4096).read_to_end(&mut out).unwrap())
-        }
-        Some("zstd") => out = zstd::decode_all(&response.body[..]).unwrap(),
+    let coded = &response.body[..];
+    let read = |mut reader: Box<dyn Read + '_>| {
+        let mut out = Vec::new();
+        reader.read_to_end(&mut out).map(|_| out)
+    };
+    let out = match response.field("content-encoding") {
+        None => read(Box::new(coded)),
+        Some("gzip") => read(Box::new(flate2::read::GzDecoder::new(coded))),
+        Some("br") => read(Box::new(brotli::Decompressor::new(coded, 4096))),
+        Some("zstd") => zstd::decode_all(coded),
         Some(other) => panic!("coded as {other}"),
-    }
-    out
+    };
+    out.unwrap()
 }
 
 /// Which coding each field leads to; `None` is identity.
