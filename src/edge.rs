@@ -34,6 +34,10 @@ use pingora_core::connectors::TransportConnector;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// Which events are shown unless `RUST_LOG` says otherwise. Pingora writes what it read from a client
+/// into its lines: of those only errors are shown.
+pub const LOG_FILTER: &str = "info,pingora_core=error,pingora_pool=error,h2=error";
+
 /// What every connection shares.
 struct App {
     live: Arc<Live>,

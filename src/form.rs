@@ -32,7 +32,7 @@ mod suggestion;
 mod unroll;
 
 pub use lint::{Level, Lint, LintLevels};
-pub use representation::{Coding, Representation, Variant, arrival};
+pub use representation::{Representation, Variant, arrival};
 
 use crate::json::{Strict, Value};
 use jsonschema::Validator;
@@ -52,10 +52,6 @@ pub struct FormOptions {
     pub numbers: Numbers,
     /// The route's limit on a body in bytes; a form whose largest value exceeds it is linted.
     pub max_body: usize,
-    /// Bodies (JSON text) that the form must accept.
-    pub accepted: Vec<String>,
-    /// Bodies that it must refuse, as a form or before, as JSON.
-    pub refused: Vec<String>,
 }
 
 /// How the backend of a route reads numbers.
@@ -114,7 +110,7 @@ enum Teller {
 }
 
 /// The first thing about a value that the form does not admit. Never carries the value.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Mismatch {
     /// JSON Pointer into the form, ending in the keyword that refused.
     pub schema_pointer: String,
@@ -352,8 +348,7 @@ fn finish(
         standard,
         rounded,
     };
-    let mut faults = examples::in_form(chart, &document);
-    faults.extend(examples::of_route(&form, options));
+    let faults = examples::in_form(chart, &document);
     if faults.is_empty() { Ok(form) } else { Err(faults) }
 }
 

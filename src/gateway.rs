@@ -10,21 +10,23 @@ mod arrival;
 mod consequence;
 mod departure;
 mod head;
+mod judge;
 mod limit;
 mod outbound;
 mod reply;
 mod route;
 
-pub use act::{Admitted, Explanation, Refusal, Ticket};
+pub use act::{Admitted, Ticket};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use departure::Ids;
 pub use head::{ClientKey, Field, Head, Length, Method, Origin};
+pub use judge::{Unfit, judge};
 pub use limit::{Limiter, Limits, Rate};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use reply::{Outcome, Reply};
 pub use route::{ContentTypeRule, Cors, Route};
 
-use crate::reason::{Reason, Rejection};
+use crate::reason::{Face, Reason, Rejection};
 use arrival::Arrival;
 use departure::Departure;
 use std::collections::HashMap;
@@ -162,7 +164,9 @@ impl Place {
         let client = ClientKey::of(origin.client);
         act::throttle(route, client)?;
         if let Err(rejection) = act::gate(route, head, self.arrival.is_current(head)) {
-            act::note_refused(route, client);
+            if rejection.face() == Face::Refused {
+                act::note_refused(route, client);
+            }
             return Err(rejection);
         }
         Ok(Ticket { index, route, departure: &self.departure, client, origin })

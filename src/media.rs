@@ -41,6 +41,11 @@ pub fn is_text(field: &[u8]) -> bool {
     essence.len() > 5 && essence[..5].eq_ignore_ascii_case(b"text/")
 }
 
+/// Whether a list of tokens (RFC 9110, 5.6.1), as in `Connection`, has this one.
+pub fn lists(field: &[u8], token: &str) -> bool {
+    field.split(|byte| *byte == b',').any(|item| item.trim_ascii().eq_ignore_ascii_case(token.as_bytes()))
+}
+
 /// A content coding (RFC 9110, 8.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coding {
@@ -78,8 +83,7 @@ pub struct Codings {
 
 impl Codings {
     /// Only identity: the field is absent.
-    pub const NONE: Self =
-        Self { identity: None, gzip: None, brotli: None, zstd: None, any: None };
+    pub const NONE: Self = Self { identity: None, gzip: None, brotli: None, zstd: None, any: None };
 
     /// Reads one field value on top of what others said.
     pub fn read(mut self, field: &[u8]) -> Self {
@@ -87,8 +91,7 @@ impl Codings {
             let mut parts = Parameters::new(item);
             let name = parts.head();
             let quality = parts.quality();
-            let slot = if name.eq_ignore_ascii_case(b"gzip") || name.eq_ignore_ascii_case(b"x-gzip")
-            {
+            let slot = if name.eq_ignore_ascii_case(b"gzip") || name.eq_ignore_ascii_case(b"x-gzip") {
                 &mut self.gzip
             } else if name.eq_ignore_ascii_case(b"br") {
                 &mut self.brotli

@@ -3,10 +3,10 @@
 
 use super::show::{printable, refuse, to_stderr, to_stdout};
 use super::{CONFIG, DEFAULT_CONFIG, USAGE};
-use crate::bounds::print_size;
 use crate::config;
-use crate::gateway::Route;
-use crate::json::{Document, Value, line_column};
+use crate::gateway::{Outbound, Route, judge};
+use crate::json::Document;
+use crate::telemetry::reason_label;
 use std::fmt::Write as _;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -110,65 +110,28 @@ fn read(body: Option<&PathBuf>, limit: usize) -> Result<Vec<u8>, String> {
 
 /// Whether the body is accepted, and the text that says so.
 fn explain(route: &Route, body: &[u8]) -> (bool, String) {
-    if body.len() > route.max_body {
-        return (false, format!("refused: larger than max_body, {}\n", print_size(route.max_body)));
-    }
-    let mut document = Document::new();
-    let value = match document.parse(body) {
-        Ok(value) => value,
-        Err(fault) => {
-            let (line, column) = line_column(body, fault.at);
-            return (false, format!("refused: {}\n    body      line {line}, column {column}\n", fault.kind));
-        }
+    let Err(unfit) = judge(&route.form, route.max_body, &mut Document::new(), body) else {
+        let Outbound { method, target, upstream, .. } = &route.outbound;
+        let (name, length, upstream) = (&route.name, body.len(), &upstream.name);
+        let sent = format!("{name} would send these {length} bytes as {method} {target} to `{upstream}`");
+        return (true, format!("accepted: {sent}\n"));
     };
-    if let Some(mismatch) = route.form.mismatch(value) {
-        let mut text = format!("refused: the form of {} does not admit this value\n", route.name);
-        let (line, column) = line_column(body, follow(value, &mismatch.instance_pointer).span().start);
-        let instance = shown(&mismatch.instance_pointer);
+    let mut text = format!("refused: {}\n", printable(&unfit.words()));
+    let _ = writeln!(text, "    reason    {}", reason_label(unfit.reason()));
+    if let Some(mismatch) = unfit.mismatch() {
         let _ = writeln!(text, "    keyword   {}", printable(&mismatch.keyword));
         let _ = writeln!(text, "    schema    {}", shown(&mismatch.schema_pointer));
-        let _ = writeln!(text, "    instance  {instance}, line {line}, column {column}");
-        return (false, text);
+        let _ = writeln!(text, "    instance  {}", shown(&mismatch.instance_pointer));
     }
-    if !route.form.numbers_safe(value) {
-        return (
-            false,
-            "refused: a number that the backend would not read as written (numbers: safe_integers)\n"
-                .to_owned(),
-        );
+    if let Some((line, column)) = unfit.place(body) {
+        let _ = writeln!(text, "    body      line {line}, column {column}");
     }
-    let outbound = &route.outbound;
-    let text = format!(
-        "accepted: {} would send these {} bytes as {} {} to `{}`\n",
-        route.name,
-        body.len(),
-        outbound.method,
-        outbound.target,
-        outbound.upstream.name,
-    );
-    (true, text)
+    (false, text)
 }
 
 /// The root has the empty pointer, which is hard to see.
 fn shown(pointer: &str) -> String {
     if pointer.is_empty() { "(root)".to_owned() } else { printable(pointer) }
-}
-
-/// The value that a JSON Pointer (RFC 6901) leads to, or the deepest one on the way.
-fn follow<'d>(mut value: Value<'d>, pointer: &str) -> Value<'d> {
-    for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
-        let member = value.as_object().and_then(|object| object.get(&name));
-        let element = || {
-            let index: usize = name.parse().ok()?;
-            value.as_array().and_then(|array| array.elements().nth(index))
-        };
-        match member.or_else(element) {
-            Some(next) => value = next,
-            None => break,
-        }
-    }
-    value
 }
 
 #[cfg(test)]

@@ -51,11 +51,8 @@ fn announce(addresses: &[SocketAddr], admin: Option<String>) {
 }
 
 /// Events go to standard error; standard output is the access log's. `RUST_LOG` says how much.
-///
-/// Pingora writes what it read from a client into its debug lines: they stay off unless asked for.
 pub(super) fn start_log() {
-    let filter = EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| EnvFilter::new("info,pingora_core=error,pingora_pool=error,h2=error"));
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(edge::LOG_FILTER));
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

@@ -7,7 +7,8 @@ use super::App;
 use super::connection::{BodyBounds, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Request, read};
 use crate::config::AdminAddress;
-use crate::gateway::Reply;
+use crate::gateway::{Reply, judge};
+use crate::json::Document;
 use crate::live::{Reload, Status};
 use crate::reason::Face;
 use bytes::Bytes;
@@ -20,6 +21,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 /// Connections at once; an operator needs few, and a local program gone wrong gets no more.
@@ -27,11 +29,8 @@ const CONNECTIONS: usize = 64;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// A body to explain, at most.
 const BODY: usize = 16 << 20;
-const BOUNDS: HeadBounds = HeadBounds {
-    bytes: 16 << 10,
-    deadline: Duration::from_secs(10),
-    idle: Duration::from_secs(60),
-};
+const BOUNDS: HeadBounds =
+    HeadBounds { bytes: 16 << 10, deadline: Duration::from_secs(10), idle: Duration::from_secs(60) };
 
 /// A bound admin listener.
 #[derive(Debug)]
@@ -122,11 +121,8 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
         if request.expects_continue && connection.say_continue().await.is_err() {
             return;
         }
-        let bounds = BodyBounds {
-            bytes: BODY,
-            deadline: Instant::now() + BODY_DEADLINE,
-            budget: &app.budget,
-        };
+        let bounds =
+            BodyBounds { bytes: BODY, deadline: Instant::now() + BODY_DEADLINE, budget: &app.budget };
         let Ok(body) = connection.collect(request.framing, &bounds).await else {
             return;
         };
@@ -145,6 +141,8 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
     }
     match (head.method, head.path) {
         ("GET", "/metrics") => {
+            let open = app.connections.load(Ordering::Relaxed);
+            app.telemetry.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
             let metrics = app.telemetry.render(&app.snapshot().meters);
             reply(200, "text/plain; version=0.0.4; charset=utf-8", metrics)
         }
@@ -244,21 +242,22 @@ fn explain(app: &App, name: &str, body: &Bytes) -> Reply {
     let Some(route) = snapshot.gateway.routes().find(|route| route.name == name) else {
         return document(404, &json!({ "error": "no route of this name" }));
     };
-    match route.explain(body) {
-        None => document(200, &json!({ "admitted": true })),
-        Some(why) => document(
-            200,
-            &json!({
-                "admitted": false,
-                "reason": crate::telemetry::reason_label(why.reason),
-                "line": why.place.map(|(line, _)| line),
-                "column": why.place.map(|(_, column)| column),
-                "schema": why.mismatch.as_ref().map(|mismatch| mismatch.schema_pointer.as_str()),
-                "keyword": why.mismatch.as_ref().map(|mismatch| mismatch.keyword.as_str()),
-                "instance": why.mismatch.as_ref().map(|mismatch| mismatch.instance_pointer.as_str()),
-            }),
-        ),
-    }
+    let Err(unfit) = judge(&route.form, route.max_body, &mut Document::new(), body) else {
+        return document(200, &json!({ "admitted": true }));
+    };
+    let (place, mismatch) = (unfit.place(body), unfit.mismatch());
+    document(
+        200,
+        &json!({
+            "admitted": false,
+            "reason": crate::telemetry::reason_label(unfit.reason()),
+            "line": place.map(|(line, _)| line),
+            "column": place.map(|(_, column)| column),
+            "schema": mismatch.map(|mismatch| mismatch.schema_pointer.as_str()),
+            "keyword": mismatch.map(|mismatch| mismatch.keyword.as_str()),
+            "instance": mismatch.map(|mismatch| mismatch.instance_pointer.as_str()),
+        }),
+    )
 }
 
 fn document(status: u16, value: &Value) -> Reply {

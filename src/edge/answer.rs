@@ -2,8 +2,9 @@
 //! end of the connection (RFC 9112, 6.3).
 
 use super::chunked::{Chunks, Progress};
-use super::head::{FieldRoom, has_close, read_length};
+use super::head::{FieldRoom, read_length};
 use crate::gateway::{Field, Received};
+use crate::media::lists;
 use bytes::{Bytes, BytesMut};
 use pingora_core::protocols::Stream;
 use std::io;
@@ -172,11 +173,8 @@ pub(super) fn read_head<'a>(
     room: &'a mut FieldRoom<'a>,
 ) -> Result<AnswerHead<'a>, NoAnswer> {
     let mut response = httparse::Response::new(&mut []);
-    let parsed = httparse::ParserConfig::default().parse_response_with_uninit_headers(
-        &mut response,
-        bytes,
-        room,
-    );
+    let parsed =
+        httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, room);
     if parsed != Ok(httparse::Status::Complete(bytes.len())) {
         return Err(NoAnswer::Nonsense);
     }
@@ -184,9 +182,7 @@ pub(super) fn read_head<'a>(
         return Err(NoAnswer::Nonsense);
     };
     let fields: &'a [Field<'a>] = response.headers;
-    let named = |name: &'static str| {
-        fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name))
-    };
+    let named = |name: &'static str| fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
     let mut lengths = named("content-length");
     let mut codings = named("transfer-encoding");
     let framing = match (lengths.next(), lengths.next(), codings.next(), codings.next()) {
@@ -203,6 +199,6 @@ pub(super) fn read_head<'a>(
             return Err(NoAnswer::Nonsense);
         }
     };
-    let says_close = named("connection").any(|field| has_close(field.value));
+    let says_close = named("connection").any(|field| lists(field.value, "close"));
     Ok(AnswerHead { status, fields, framing, keeps: version == 1 && !says_close })
 }

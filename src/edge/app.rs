@@ -1,8 +1,6 @@
 //! One HTTP/1 connection, request after request.
 
-use super::connection::{
-    BodyBounds, Collected, Connection, HeadBounds, Opening,
-};
+use super::connection::{BodyBounds, Collected, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Framing, read};
 use super::request::{BodySource, Decision, decide};
 use super::{App, Counted, Stray, http2};
@@ -23,21 +21,15 @@ pub(super) struct Door(pub(super) Arc<App>);
 
 #[async_trait]
 impl ServerApp for Door {
-    async fn process_new(
-        self: &Arc<Self>,
-        stream: Stream,
-        shutdown: &ShutdownWatch,
-    ) -> Option<Stream> {
+    async fn process_new(self: &Arc<Self>, stream: Stream, shutdown: &ShutdownWatch) -> Option<Stream> {
         let app = &self.0;
         let (_counted, open) = Counted::one(&app.connections);
         if open > app.max_connections {
             app.telemetry.connections_refused.inc();
             return None;
         }
-        app.telemetry.connections.inc();
         let peer = peer_address(&stream);
         app.serve(Connection::new(stream), peer, shutdown).await;
-        app.telemetry.connections.dec();
         None
     }
 }
@@ -58,12 +50,7 @@ enum Next {
 }
 
 impl App {
-    async fn serve(
-        self: &Arc<Self>,
-        mut connection: Connection,
-        peer: IpAddr,
-        shutdown: &ShutdownWatch,
-    ) {
+    async fn serve(self: &Arc<Self>, mut connection: Connection, peer: IpAddr, shutdown: &ShutdownWatch) {
         // A client that has just connected has something to say.
         let mut bounds = HeadBounds { idle: self.bounds.deadline, ..self.bounds };
         loop {
@@ -89,8 +76,7 @@ impl App {
                                 waits: request.expects_continue,
                             };
                             let snapshot = self.snapshot();
-                            let decision =
-                                decide(self, &snapshot, &request.head, &mut body).await;
+                            let decision = decide(self, &snapshot, &request.head, &mut body).await;
                             let closes = request.close || self.is_stopping();
                             let sent = respond(&mut connection, &decision, closes).await;
                             decision.record(self, &snapshot, &request.head, sent);

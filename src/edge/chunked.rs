@@ -137,8 +137,7 @@ fn read_size(line: &[u8]) -> Result<u64, Malformed> {
 /// Nothing, or `;…` of visible bytes, spaces and tabs.
 fn is_extension(rest: &[u8]) -> bool {
     let rest = rest.trim_ascii_start();
-    rest.is_empty()
-        || (rest[0] == b';' && rest.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~')))
+    rest.is_empty() || (rest[0] == b';' && rest.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~')))
 }
 
 fn is_trailer(line: &[u8]) -> bool {

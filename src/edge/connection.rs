@@ -9,7 +9,7 @@ use crate::reason::Reason;
 use bytes::{Bytes, BytesMut};
 use pingora_core::protocols::Stream;
 use pingora_timeout::timeout;
-use std::io;
+use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -177,8 +177,7 @@ impl Connection {
         let mut discarded = 0;
         match framing {
             Framing::Length(length) => {
-                let Some(mut left) = usize::try_from(length).ok().filter(|left| *left <= most)
-                else {
+                let Some(mut left) = usize::try_from(length).ok().filter(|left| *left <= most) else {
                     return false;
                 };
                 loop {
@@ -223,7 +222,7 @@ impl Connection {
     pub(super) async fn respond(&mut self, reply: &Reply, more: &str) -> io::Result<()> {
         let out = &mut self.output;
         out.clear();
-        out.extend_from_slice(status_line(reply.status).as_bytes());
+        write_status(out, reply.status);
         clock::write_date(out);
         out.extend_from_slice(&reply.lines);
         out.extend_from_slice(more.as_bytes());
@@ -267,10 +266,7 @@ impl Connection {
     }
 }
 
-async fn within<T>(
-    time: Duration,
-    work: impl Future<Output = io::Result<T>>,
-) -> io::Result<T> {
+async fn within<T>(time: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     match timeout(time, work).await {
         Ok(outcome) => outcome,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
@@ -327,22 +323,18 @@ pub(super) fn read_now<S: AsyncRead + Unpin + ?Sized>(
     }
 }
 
-fn status_line(status: u16) -> &'static str {
-    match status {
-        200 => "HTTP/1.1 200 OK\r\n",
-        204 => "HTTP/1.1 204 No Content\r\n",
-        304 => "HTTP/1.1 304 Not Modified\r\n",
-        400 => "HTTP/1.1 400 Bad Request\r\n",
-        404 => "HTTP/1.1 404 Not Found\r\n",
-        405 => "HTTP/1.1 405 Method Not Allowed\r\n",
-        408 => "HTTP/1.1 408 Request Timeout\r\n",
-        412 => "HTTP/1.1 412 Precondition Failed\r\n",
-        417 => "HTTP/1.1 417 Expectation Failed\r\n",
-        429 => "HTTP/1.1 429 Too Many Requests\r\n",
-        431 => "HTTP/1.1 431 Request Header Fields Too Large\r\n",
-        502 => "HTTP/1.1 502 Bad Gateway\r\n",
-        503 => "HTTP/1.1 503 Service Unavailable\r\n",
-        504 => "HTTP/1.1 504 Gateway Timeout\r\n",
-        _ => "HTTP/1.1 500 Internal Server Error\r\n",
-    }
+fn write_status(out: &mut Vec<u8>, status: u16) {
+    let common: &[u8] = match status {
+        200 => b"HTTP/1.1 200 OK\r\n",
+        204 => b"HTTP/1.1 204 No Content\r\n",
+        304 => b"HTTP/1.1 304 Not Modified\r\n",
+        _ => {
+            let phrase = http::StatusCode::from_u16(status).ok();
+            let phrase = phrase.and_then(|status| status.canonical_reason()).unwrap_or("");
+            // Writing to a `Vec` cannot fail.
+            let _ = write!(out, "HTTP/1.1 {status} {phrase}\r\n");
+            return;
+        }
+    };
+    out.extend_from_slice(common);
 }

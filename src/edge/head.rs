@@ -3,7 +3,7 @@
 
 use super::Stray;
 use crate::gateway::{Field, Head, Length};
-use crate::media::is_token_byte;
+use crate::media::{is_token_byte, lists};
 use std::mem::MaybeUninit;
 use std::net::IpAddr;
 
@@ -70,9 +70,7 @@ pub(super) fn read<'a>(
     if bytes.windows(2).any(lone_cr) {
         return Err(Stray::Framing);
     }
-    let (Some(method), Some(target), Some(version)) =
-        (request.method, request.path, request.version)
-    else {
+    let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {
         return Err(Stray::Framing);
     };
     let fields: &'a [Field<'a>] = request.headers;
@@ -109,11 +107,8 @@ fn is_authority_byte(byte: u8) -> bool {
 }
 
 /// Origin form, `*`, or absolute form naming the same authority as `Host`. Never normalised.
-fn split_target<'a>(
-    target: &'a str,
-    host: &'a str,
-) -> Result<(&'a str, &'a str, Option<&'a str>), Stray> {
-    if !target.bytes().all(|byte| matches!(byte, b'!'..=b'~')) || target.contains('#') {
+fn split_target<'a>(target: &'a str, host: &'a str) -> Result<(&'a str, &'a str, Option<&'a str>), Stray> {
+    if !is_target(target) {
         return Err(Stray::Framing);
     }
     let absolute = target.strip_prefix("http://").or_else(|| target.strip_prefix("https://"));
@@ -137,6 +132,11 @@ fn split_target<'a>(
     }
 }
 
+/// Visible ASCII, no fragment: whatever else stands in a target, readers disagree about.
+pub(super) fn is_target(target: &str) -> bool {
+    target.bytes().all(|byte| matches!(byte, b'!'..=b'~') && byte != b'#')
+}
+
 /// One `Content-Length` of digits, or one `Transfer-Encoding: chunked`, never both (RFC 9112, 6.1–6.3).
 fn read_framing(fields: &[Field<'_>], version: u8) -> Result<Framing, Stray> {
     let mut lengths = fields.iter().filter(|f| f.name.eq_ignore_ascii_case("content-length"));
@@ -146,9 +146,7 @@ fn read_framing(fields: &[Field<'_>], version: u8) -> Result<Framing, Stray> {
         (Some(length), None, None, None) => {
             read_length(length.value).map(Framing::Length).ok_or(Stray::Framing)
         }
-        (None, None, Some(coding), None)
-            if version == 1 && coding.value.eq_ignore_ascii_case(b"chunked") =>
-        {
+        (None, None, Some(coding), None) if version == 1 && coding.value.eq_ignore_ascii_case(b"chunked") => {
             Ok(Framing::Chunked)
         }
         (Some(_) | None, Some(_) | None, Some(_) | None, Some(_) | None) => Err(Stray::Framing),
@@ -175,14 +173,7 @@ fn read_expect(head: &Head<'_>) -> Result<bool, Stray> {
 }
 
 fn says_close(head: &Head<'_>) -> bool {
-    head.all("connection").any(has_close)
-}
-
-/// Whether a `Connection` field lists `close`.
-pub(super) fn has_close(value: &[u8]) -> bool {
-    value
-        .split(|byte| *byte == b',')
-        .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"close"))
+    head.all("connection").any(|value| lists(value, "close"))
 }
 
 /// Whether the first bytes of a connection can only be a head's: cheap, before a whole one is there.

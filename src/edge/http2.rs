@@ -1,8 +1,9 @@
 //! HTTP/2, by prior knowledge on a clear connection: pingora's sessions, our decisions.
 
-use super::App;
 use super::connection::{Collected, Connection};
-use super::request::{BodySource, decide};
+use super::head::{FIELDS, is_target};
+use super::request::{BodySource, Decision, decide};
+use super::{App, Stray};
 use crate::gateway::{Field, Head, Length};
 use crate::reason::Reason;
 use async_trait::async_trait;
@@ -29,12 +30,7 @@ struct Streams {
 }
 
 /// Takes over a connection that has begun with the preface.
-pub(super) async fn serve(
-    app: Arc<App>,
-    connection: Connection,
-    peer: IpAddr,
-    shutdown: &ShutdownWatch,
-) {
+pub(super) async fn serve(app: Arc<App>, connection: Connection, peer: IpAddr, shutdown: &ShutdownWatch) {
     let (stream, input) = connection.into_parts();
     let Some(stream) = unread(stream, &input) else {
         return;
@@ -69,7 +65,22 @@ impl HttpServerApp for Streams {
             .iter()
             .map(|(name, value)| Field { name: name.as_str(), value: value.as_bytes() })
             .collect();
-        let target = std::str::from_utf8(request.raw_path()).unwrap_or("");
+        let target = std::str::from_utf8(request.raw_path()).unwrap_or("\0");
+        let size: usize = fields.iter().map(|field| field.name.len() + field.value.len() + 4).sum();
+        let stray = if size + target.len() > self.app.bounds.bytes || fields.len() > FIELDS {
+            Some(Stray::HeadTooLarge)
+        } else if !is_target(target) {
+            Some(Stray::Framing)
+        } else {
+            None
+        };
+        if let Some(stray) = stray {
+            let decision = Decision::stray(stray, self.peer);
+            let sent = timeout(WRITE_DEADLINE, respond(&mut session, &decision)).await;
+            let head = Head::nothing(self.peer);
+            decision.record(&self.app, &self.app.snapshot(), &head, matches!(sent, Ok(Some(()))));
+            return None;
+        }
         let (path, query) = match target.split_once('?') {
             Some((path, query)) => (path, Some(query)),
             None => (target, None),
@@ -103,10 +114,7 @@ impl HttpServerApp for Streams {
     }
 }
 
-async fn respond(
-    session: &mut ServerSession,
-    decision: &super::request::Decision,
-) -> Option<()> {
+async fn respond(session: &mut ServerSession, decision: &Decision) -> Option<()> {
     let mut head = ResponseHeader::build(decision.reply.status, None).ok()?;
     let lines = std::str::from_utf8(&decision.reply.lines).ok()?;
     for line in lines.lines().chain(decision.lines.lines()) {

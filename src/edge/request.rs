@@ -4,16 +4,14 @@
 use super::budget::Hold;
 use super::connection::Collected;
 use super::{App, Stray, exchange};
-use crate::gateway::{
-    Admitted, Head, Ids, Method, Outcome, Refusal, Reply, Ticket, Triage,
-};
 use crate::form::Mismatch;
+use crate::gateway::{Head, Ids, Method, Outcome, Reply, Ticket, Triage};
 use crate::live::Snapshot;
 use crate::reason::{Face, Reason, Rejection};
 use crate::telemetry::{Record, STRAY, UpstreamRecord};
-use bytes::Bytes;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
 /// Where the body of one request comes from.
@@ -52,20 +50,38 @@ const UNWANTED: usize = 64 << 10;
 /// And for how long.
 const UNWANTED_DEADLINE: Duration = Duration::from_secs(5);
 
-/// Decides about one request.
+/// Decides about one request. Something unforeseen inside is a 500 and the end of the connection: one
+/// request must not take the others along, and is never "forwarded anyway".
 pub(super) async fn decide(
     app: &App,
     snapshot: &Snapshot,
     head: &Head<'_>,
     body: &mut impl BodySource,
 ) -> Decision {
+    match unwinding(foresee(app, snapshot, head, body)).await {
+        Some(decision) => decision,
+        None => Decision { close: true, ..Decision::new(head, head.peer) },
+    }
+}
+
+/// Runs a future to its end, or to its panic.
+async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = std::pin::pin!(future);
+    std::future::poll_fn(|context| {
+        // What the future borrowed is not looked at again but by its own `Drop`s.
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+            Ok(Poll::Ready(outcome)) => Poll::Ready(Some(outcome)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(_) => Poll::Ready(None),
+        }
+    })
+    .await
+}
+
+async fn foresee(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl BodySource) -> Decision {
     let gateway = &snapshot.gateway;
     let mut decision = Decision::new(head, gateway.origin(head).client);
-    // Triage is ours and total; were it not, one request must not take the others along.
-    let Ok(triage) = catch_unwind(AssertUnwindSafe(|| gateway.triage(head))) else {
-        return decision.internal();
-    };
-    match triage {
+    match gateway.triage(head) {
         Triage::Answer { index, reply, outcome } => {
             decision.index = Some(index);
             decision.reply = reply;
@@ -76,7 +92,8 @@ pub(super) async fn decide(
             decision.index = index;
             decision.refuse(rejection, None);
             let most = index.map_or(UNWANTED, |index| gateway.max_body(index).min(UNWANTED * 16));
-            decision.close = !body.discard(most, Instant::now() + UNWANTED_DEADLINE).await;
+            let by = Instant::now() + UNWANTED_DEADLINE;
+            decision.close = !body.discard(most, by).await;
         }
         Triage::Collect(ticket) => {
             decision.index = Some(ticket.index());
@@ -113,10 +130,9 @@ async fn act(
     };
     decision.bytes_in = collected.bytes.len();
     decision._hold = Some(collected.hold);
-    match submit(ticket, collected.bytes) {
-        None => decision.reply = decision.internal_reply(),
-        Some(Err(Refusal { rejection, mismatch })) => decision.refuse(rejection, mismatch),
-        Some(Ok(admitted)) => {
+    match ticket.submit(collected.bytes) {
+        Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
+        Ok(admitted) => {
             let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids);
             let (consequence, upstream) = performed.await;
             decision.reply = consequence.reply;
@@ -127,14 +143,10 @@ async fn act(
     }
 }
 
-/// `None` for something unforeseen inside: never "forward anyway".
-fn submit(ticket: Ticket<'_>, body: Bytes) -> Option<Result<Admitted<'_>, Refusal>> {
-    catch_unwind(AssertUnwindSafe(|| ticket.submit(body))).ok()
-}
-
 impl Decision {
     fn new(head: &Head<'_>, client: IpAddr) -> Self {
         Self {
+            // What it stays if deciding comes to no end.
             reply: Reply::of(Face::Internal),
             lines: String::new(),
             close: false,
@@ -168,17 +180,6 @@ impl Decision {
         self.outcome = Outcome::of(face);
         self.reason = Some(rejection.reason);
         self.mismatch = mismatch;
-    }
-
-    fn internal(mut self) -> Self {
-        self.reply = self.internal_reply();
-        self
-    }
-
-    fn internal_reply(&mut self) -> Reply {
-        self.close = true;
-        self.outcome = Outcome::Internal;
-        Reply::of(Face::Internal)
     }
 
     /// Whether the answer names the request: acts do. An arrival is the same bytes for everyone (P8).
@@ -216,5 +217,20 @@ impl Decision {
                 ids: &self.ids,
             },
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unwinding;
+
+    #[tokio::test]
+    async fn a_panic_ends_one_future_and_nothing_else() {
+        let panics = async {
+            tokio::task::yield_now().await;
+            panic!("on purpose");
+        };
+        assert_eq!(unwinding::<()>(panics).await, None);
+        assert_eq!(unwinding(async { 7 }).await, Some(7));
     }
 }

@@ -1,8 +1,8 @@
 //! From a loaded config to a process that serves, and to its end.
 
+use super::app::Door;
 use super::budget::Budget;
 use super::connection::HeadBounds;
-use super::app::Door;
 use super::{App, admin, watch};
 use crate::config::{AccessLog, AdminAddress, Loaded, Settings};
 use crate::live::Live;
@@ -59,10 +59,11 @@ pub fn serve(
     ready: impl FnOnce(&[SocketAddr], Option<String>),
 ) -> Result<(), ServeError> {
     let settings = loaded.settings.clone();
+    quiet_panics();
     let listeners = bind(&settings)?;
     let admin = settings.admin.as_ref().map(bind_admin).transpose()?;
-    let telemetry = Telemetry::new(sink(&settings.access_log)?)
-        .map_err(|error| ServeError::Start(error.to_string()))?;
+    let telemetry =
+        Telemetry::new(sink(&settings.access_log)?).map_err(|error| ServeError::Start(error.to_string()))?;
     let telemetry = Arc::new(telemetry);
     let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry)));
     let app = Arc::new(App {
@@ -81,9 +82,9 @@ pub fn serve(
         stopping: AtomicBool::new(false),
     });
 
-    let threads = settings.threads.unwrap_or_else(|| {
-        std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
-    });
+    let threads = settings
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
     let workers = Runtime::new_no_steal(threads, "worker");
     let control = tokio::runtime::Builder::new_current_thread()
@@ -120,6 +121,14 @@ pub fn serve(
     telemetry.flush(Duration::from_secs(2));
     workers.shutdown_timeout(Duration::from_millis(100));
     Ok(())
+}
+
+/// A panic's message may quote what it choked on: only its place is told.
+fn quiet_panics() {
+    std::panic::set_hook(Box::new(|info| {
+        let place = info.location().map(ToString::to_string).unwrap_or_default();
+        tracing::error!(place, "something unforeseen: please report it");
+    }));
 }
 
 /// Waits until nothing is in flight, or `grace` is over.
@@ -228,10 +237,9 @@ fn sink(access_log: &AccessLog) -> Result<Sink, ServeError> {
         AccessLog::Off => Ok(Sink::Off),
         AccessLog::File(path) => {
             let opened = OpenOptions::new().create(true).append(true).open(path);
-            opened.map(Sink::File).map_err(|cause| ServeError::AccessLog {
-                path: path.display().to_string(),
-                cause,
-            })
+            opened
+                .map(Sink::File)
+                .map_err(|cause| ServeError::AccessLog { path: path.display().to_string(), cause })
         }
     }
 }

@@ -21,6 +21,8 @@ pub(super) fn watch(live: Arc<Live>, every: Duration) {
     let thread = std::thread::Builder::new().name("watch".into());
     let spawned = thread.spawn(move || {
         let mut known = look(&live);
+        // Whatever changed between the first load and this first look.
+        live.reload();
         loop {
             std::thread::sleep(every);
             let mut now = look(&live);
@@ -36,9 +38,14 @@ pub(super) fn watch(live: Arc<Live>, every: Duration) {
                 now = again;
             }
             live.reload();
-            // The turn may have made other files interesting. If one of them changed meanwhile, the
-            // reload has read it: what it was before does not matter.
-            known = if live.status().files.len() == now.len() { now } else { look(&live) };
+            // The turn may have made other files interesting; the others are known as they were before
+            // it, so that a change during it is one.
+            known = look(&live);
+            for (file, seen) in &mut known {
+                if let Some((_, before)) = now.iter().find(|(other, _)| other == file) {
+                    *seen = *before;
+                }
+            }
         }
     });
     if let Err(error) = spawned {
@@ -55,13 +62,5 @@ fn look(live: &Live) -> Vec<(PathBuf, Look)> {
 }
 
 fn identity(data: &Metadata) -> (u64, u64, u64, i64, i64, i64, i64) {
-    (
-        data.dev(),
-        data.ino(),
-        data.size(),
-        data.mtime(),
-        data.mtime_nsec(),
-        data.ctime(),
-        data.ctime_nsec(),
-    )
+    (data.dev(), data.ino(), data.size(), data.mtime(), data.mtime_nsec(), data.ctime(), data.ctime_nsec())
 }

@@ -1,9 +1,9 @@
-//! Examples: what a form and its route say of it must be true.
+//! Examples: what a form says of itself must be true.
 
+use super::FormFault;
 use super::dialect::Chart;
 use super::enforced;
 use super::source::{Node, below};
-use super::{CompiledForm, FormFault, FormOptions};
 use crate::json::Document;
 use serde_json::Value as Serde;
 
@@ -35,42 +35,6 @@ pub(crate) fn in_form(chart: &Chart<'_>, document: &Serde) -> Vec<FormFault> {
                     lint: None,
                 });
             }
-        }
-    }
-    faults
-}
-
-/// Holds the bodies the route names against the form.
-pub(crate) fn of_route(form: &CompiledForm, options: &FormOptions) -> Vec<FormFault> {
-    let mut faults = Vec::new();
-    let mut report = |reason: String| {
-        faults.push(FormFault { pointer: String::new(), at: 0, reason, suggestion: None, lint: None });
-    };
-    let mut body = Document::new();
-    for (index, text) in options.accepted.iter().enumerate() {
-        let index = index + 1;
-        match body.parse(text.as_bytes()) {
-            Err(fault) => report(format!(
-                "accepted example {index} is not strict JSON: {:?} at byte {}",
-                fault.kind, fault.at
-            )),
-            Ok(value) => {
-                if let Some(mismatch) = form.mismatch(value) {
-                    report(format!(
-                        "accepted example {index} is refused by {} (at `{}` in the example)",
-                        mismatch.schema_pointer, mismatch.instance_pointer
-                    ));
-                } else if !form.numbers_safe(value) {
-                    report(format!("accepted example {index} has a number that is not safe"));
-                }
-            }
-        }
-    }
-    for (index, text) in options.refused.iter().enumerate() {
-        let admitted =
-            body.parse(text.as_bytes()).is_ok_and(|value| form.admits(value) && form.numbers_safe(value));
-        if admitted {
-            report(format!("refused example {} is admitted", index + 1));
         }
     }
     faults

@@ -2,34 +2,10 @@
 
 use super::CompiledForm;
 use super::source::print_text;
+use crate::media::Coding;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::io::Write;
-
-/// A content coding that a variant may have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
-    /// As it is.
-    Identity,
-    /// RFC 1952.
-    Gzip,
-    /// RFC 7932.
-    Brotli,
-    /// RFC 8878.
-    Zstd,
-}
-
-impl Coding {
-    /// What the entity tag says after the digest: variants differ in their bytes, so in their tags.
-    fn suffix(self) -> &'static str {
-        match self {
-            Self::Identity => "",
-            Self::Gzip => "-gzip",
-            Self::Brotli => "-br",
-            Self::Zstd => "-zstd",
-        }
-    }
-}
 
 /// Bytes computed at load in every coding, with strong entity tags (RFC 9110, 8.8.3).
 #[derive(Debug)]
@@ -64,7 +40,10 @@ impl Representation {
         let variant = |coding: Coding, bytes: Vec<u8>| Variant {
             coding,
             bytes: Bytes::from(bytes),
-            etag: format!("\"{digest}{}\"", coding.suffix()),
+            etag: match coding {
+                Coding::Identity => format!("\"{digest}\""),
+                Coding::Gzip | Coding::Brotli | Coding::Zstd => format!("\"{digest}-{}\"", coding.name()),
+            },
         };
         for (coding, coded) in coded {
             if let Some(coded) = coded.filter(|coded| coded.len() < bytes.len()) {

@@ -5,8 +5,8 @@
 
 use super::departure::Departure;
 use super::head::{ClientKey, Head, Length, Origin};
+use super::judge::{Unfit, judge};
 use super::route::{ContentTypeRule, Route};
-use crate::form::Mismatch;
 use crate::json::Document;
 use crate::media::is_json_utf8;
 use crate::reason::{Reason, Rejection};
@@ -43,15 +43,6 @@ pub struct Admitted<'g> {
     body: Bytes,
 }
 
-/// A body that was not admitted, and for a form mismatch where in the form.
-#[derive(Debug)]
-pub struct Refusal {
-    /// Why.
-    pub rejection: Rejection,
-    /// Pointer and keyword, for the access line.
-    pub mismatch: Option<Mismatch>,
-}
-
 impl<'g> Ticket<'g> {
     /// The route, for labels.
     pub fn index(&self) -> usize {
@@ -69,9 +60,10 @@ impl<'g> Ticket<'g> {
     }
 
     /// Strict parse, then the form: the same value that is published (GPT draft, "Verification").
-    pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Refusal> {
+    pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Unfit> {
+        let Route { form, max_body, .. } = self.route;
         let judged = DOCUMENT.with_borrow_mut(|document| {
-            let judged = judge(self.route, document, &body);
+            let judged = judge(form, *max_body, document, &body);
             document.shrink_to(DOCUMENT_KEPT);
             judged
         });
@@ -84,9 +76,9 @@ impl<'g> Ticket<'g> {
                 origin: self.origin,
                 body,
             }),
-            Err(refusal) => {
+            Err(unfit) => {
                 note_refused(self.route, self.client);
-                Err(refusal)
+                Err(unfit)
             }
         }
     }
@@ -98,47 +90,6 @@ impl<'g> Ticket<'g> {
             note_refused(self.route, self.client);
         }
         rejection
-    }
-}
-
-fn judge(route: &Route, document: &mut Document, body: &[u8]) -> Result<(), Refusal> {
-    let refuse = |reason: Reason| Refusal { rejection: reason.into(), mismatch: None };
-    if body.len() > route.max_body {
-        return Err(refuse(Reason::TooLarge));
-    }
-    let value = document.parse(body).map_err(|fault| refuse(Reason::Syntax(fault.kind)))?;
-    if !route.form.admits(value) {
-        let mismatch = route.form.mismatch(value);
-        return Err(Refusal { rejection: Reason::Form.into(), mismatch });
-    }
-    if !route.form.numbers_safe(value) {
-        return Err(refuse(Reason::NumberUnsafe));
-    }
-    Ok(())
-}
-
-/// Why a body is not admitted, for an operator.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Explanation {
-    /// Why.
-    pub reason: Reason,
-    /// Line and column in the body, from 1, where it cannot be read as strict JSON.
-    pub place: Option<(usize, usize)>,
-    /// Where in the form, and where in the body.
-    pub mismatch: Option<Mismatch>,
-}
-
-impl Route {
-    /// Judges a body as an act would, and tells why it is not admitted; `None` when it is.
-    pub fn explain(&self, body: &[u8]) -> Option<Explanation> {
-        let mut document = Document::new();
-        let Refusal { rejection, mismatch } = judge(self, &mut document, body).err()?;
-        let place = match rejection.reason {
-            Reason::Syntax(_) => document.parse(body).err(),
-            _ => None,
-        };
-        let place = place.map(|fault| crate::json::line_column(body, fault.at));
-        Some(Explanation { reason: rejection.reason, place, mismatch })
     }
 }
 

@@ -56,8 +56,7 @@ impl Arrival {
     /// Whether `If-Match` lets an act pass: absent, `*`, or naming a tag of the current form.
     pub(super) fn is_current(&self, head: &Head<'_>) -> bool {
         let mut fields = head.all("if-match").peekable();
-        let current =
-            |tag: &[u8]| self.variants.iter().any(|variant| variant.etag.as_bytes() == tag);
+        let current = |tag: &[u8]| self.variants.iter().any(|variant| variant.etag.as_bytes() == tag);
         fields.peek().is_none() || fields.any(|field| names_entity_tag(field, true, current))
     }
 
@@ -83,13 +82,13 @@ impl Arrival {
 impl Prepared {
     fn new(variant: &Variant, advisory: &str) -> Self {
         let Variant { coding, bytes, etag } = variant;
-        let coding = &temporary(*coding);
-        let shared = format!(
-            "ETag: {etag}\r\nCache-Control: no-cache\r\nVary: Accept, Accept-Encoding\r\n{advisory}"
-        );
+        let shared =
+            format!("ETag: {etag}\r\nCache-Control: no-cache\r\nVary: Accept, Accept-Encoding\r\n{advisory}");
         let encoding = match coding {
             Coding::Identity => String::new(),
-            Coding::Gzip | Coding::Brotli | Coding::Zstd => format!("Content-Encoding: {}\r\n", coding.name()),
+            Coding::Gzip | Coding::Brotli | Coding::Zstd => {
+                format!("Content-Encoding: {}\r\n", coding.name())
+            }
         };
         let length = bytes.len();
         let lines = Bytes::from(format!(
@@ -128,13 +127,4 @@ fn options(route: &Route) -> Reply {
         lines.push_str(cors.preflight_lines());
     }
     Reply { status: 204, lines: Bytes::from(lines), body: Bytes::new() }
-}
-
-fn temporary(coding: crate::form::Coding) -> Coding {
-    match coding {
-        crate::form::Coding::Identity => Coding::Identity,
-        crate::form::Coding::Gzip => Coding::Gzip,
-        crate::form::Coding::Brotli => Coding::Brotli,
-        crate::form::Coding::Zstd => Coding::Zstd,
-    }
 }

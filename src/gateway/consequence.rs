@@ -156,11 +156,9 @@ impl Admitted<'_> {
         let rule = &self.route.consequence;
         match status {
             200..=299 => self.success(fields, body),
-            301 | 302 | 303 | 307 | 308 if rule.redirect_is_success => Consequence::done(
-                Bytes::from_static(b"{}"),
-                &self.passed(fields),
-                UpstreamResult::Redirected,
-            ),
+            301 | 302 | 303 | 307 | 308 if rule.redirect_is_success => {
+                Consequence::done(Bytes::from_static(b"{}"), &self.passed(fields), UpstreamResult::Redirected)
+            }
             400 | 404 | 409 | 410 | 412 | 422 => {
                 note_refused(self.route, self.client);
                 let (reason, result) = (Reason::Upstream, UpstreamResult::Refused);
@@ -177,14 +175,8 @@ impl Admitted<'_> {
                 Outcome::Failed,
                 UpstreamResult::Failed,
             ),
-            504 => Consequence::failed(
-                Face::GatewayTimeout,
-                Outcome::Failed,
-                UpstreamResult::Failed,
-            ),
-            500..=599 => {
-                Consequence::failed(Face::BadGateway, Outcome::Failed, UpstreamResult::Failed)
-            }
+            504 => Consequence::failed(Face::GatewayTimeout, Outcome::Failed, UpstreamResult::Failed),
+            500..=599 => Consequence::failed(Face::BadGateway, Outcome::Failed, UpstreamResult::Failed),
             _ => misconfigured(),
         }
     }
@@ -201,11 +193,9 @@ impl Admitted<'_> {
         if body.is_empty() {
             return nothing(UpstreamResult::Empty);
         }
-        let named = |name: &'static str| {
-            fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name))
-        };
-        let identity =
-            |field: &Field<'_>| field.value.trim_ascii().eq_ignore_ascii_case(b"identity");
+        let named =
+            |name: &'static str| fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
+        let identity = |field: &Field<'_>| field.value.trim_ascii().eq_ignore_ascii_case(b"identity");
         if !named("content-encoding").all(identity) {
             return nothing(UpstreamResult::Encoded);
         }

@@ -58,8 +58,7 @@ impl Ids {
     pub fn of(head: &Head<'_>, mut random: impl FnMut() -> u64) -> Self {
         let mut wide = || u128::from(random()) << 64 | u128::from(random());
         let (request, fresh) = (wide(), wide());
-        let (trace, flags) =
-            head.only("traceparent").and_then(read_traceparent).unwrap_or((fresh | 1, 0));
+        let (trace, flags) = head.only("traceparent").and_then(read_traceparent).unwrap_or((fresh | 1, 0));
         Self { request, trace, span: random() | 1, flags }
     }
 }
@@ -69,8 +68,7 @@ fn read_traceparent(field: &[u8]) -> Option<(u128, u8)> {
     let text = std::str::from_utf8(field).ok()?;
     let lower_hex = |part: &str| part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     let mut parts = text.split('-');
-    let (version, trace, parent, flags) =
-        (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
     let sizes = (version, trace.len(), parent.len(), flags.len(), parts.next());
     if sizes != ("00", 32, 16, 2, None) || ![trace, parent, flags].into_iter().all(lower_hex) {
         return None;

@@ -81,10 +81,7 @@ impl<'a> Head<'a> {
 
     /// The values of every field of this name, in order.
     pub fn all<'n>(&self, name: &'n str) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
-        self.fields
-            .iter()
-            .filter(move |field| field.name.eq_ignore_ascii_case(name))
-            .map(|field| field.value)
+        self.fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name)).map(|field| field.value)
     }
 
     /// The value of the one field of this name; `None` when there is none, or more than one.

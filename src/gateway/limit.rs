@@ -6,8 +6,8 @@
 use super::head::ClientKey;
 use governor::clock::{Clock, DefaultClock};
 use governor::nanos::Nanos;
-use governor::state::keyed::ShrinkableKeyedStateStore;
 use governor::state::StateStore;
+use governor::state::keyed::ShrinkableKeyedStateStore;
 use governor::{Quota, RateLimiter};
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
@@ -100,9 +100,7 @@ impl Limiter {
     }
 
     fn ask(&self, probe: Probe) -> Result<(), Duration> {
-        self.inner
-            .check_key(&probe)
-            .map_err(|not_until| not_until.wait_time_from(self.inner.clock().now()))
+        self.inner.check_key(&probe).map_err(|not_until| not_until.wait_time_from(self.inner.clock().now()))
     }
 
     /// Forgets clients whose allowance is whole again.
@@ -195,9 +193,7 @@ impl ShrinkableKeyedStateStore<Probe> for Clients {
     fn shrink_to_fit(&self) {}
 
     fn len(&self) -> usize {
-        let count = |shard: &Mutex<Shard>| {
-            shard.lock().unwrap_or_else(PoisonError::into_inner).known.len()
-        };
+        let count = |shard: &Mutex<Shard>| shard.lock().unwrap_or_else(PoisonError::into_inner).known.len();
         self.shards.iter().map(count).sum()
     }
 

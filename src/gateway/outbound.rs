@@ -28,11 +28,7 @@ pub struct Server {
 impl Server {
     /// As it stands in `Host` (RFC 9110, 7.2): the port is left out when it is the scheme's own.
     pub fn authority(&self) -> String {
-        let host = if self.host.contains(':') {
-            format!("[{}]", self.host)
-        } else {
-            self.host.clone()
-        };
+        let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
         if self.port == 80 { host } else { format!("{host}:{}", self.port) }
     }
 }

@@ -44,9 +44,8 @@ impl Reply {
     /// 200 with JSON: the consequence of an act (GPT draft, "The Act", "Response").
     pub fn consequence(body: Bytes, passed: &str) -> Self {
         let length = body.len();
-        let lines = format!(
-            "Content-Type: application/json\r\nContent-Length: {length}\r\n{NO_STORE}{passed}"
-        );
+        let lines =
+            format!("Content-Type: application/json\r\nContent-Length: {length}\r\n{NO_STORE}{passed}");
         Self { status: 200, lines: Bytes::from(lines), body }
     }
 
@@ -127,10 +126,9 @@ impl Outcome {
     pub fn of(face: Face) -> Self {
         match face {
             Face::Refused => Self::Refused,
-            Face::BadRequest
-            | Face::RequestTimeout
-            | Face::ExpectationFailed
-            | Face::HeadTooLarge => Self::Malformed,
+            Face::BadRequest | Face::RequestTimeout | Face::ExpectationFailed | Face::HeadTooLarge => {
+                Self::Malformed
+            }
             Face::NotFound | Face::MethodNotAllowed => Self::Stray,
             Face::PreconditionFailed => Self::Stale,
             Face::TooManyRequests(_) => Self::Throttled,

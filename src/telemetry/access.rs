@@ -4,8 +4,8 @@
 //! When the sink blocks or is full the buffer stops growing and lines are counted as lost: a full
 //! disk costs lines, not requests.
 
-use super::label::{method_label, outcome_label, reason_label, result_label};
 use super::Record;
+use super::label::{method_label, outcome_label, reason_label, result_label};
 use prometheus::IntCounter;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -187,7 +187,11 @@ impl Line<'_> {
                 '"' => self.write_str("\\\""),
                 '\\' => self.write_str("\\\\"),
                 control if control.is_control() => self.write_char(char::REPLACEMENT_CHARACTER),
-                '\u{2028}' | '\u{2029}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+                '\u{2028}'
+                | '\u{2029}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{202a}'..='\u{202e}'
                 | '\u{2066}'..='\u{2069}' => self.write_char(char::REPLACEMENT_CHARACTER),
                 other => self.write_char(other),
             };

@@ -37,7 +37,8 @@ pub fn reason_label(reason: Reason) -> &'static str {
 }
 
 /// Every reason that can befall a request to a route.
-pub(super) const ROUTE_REASONS: [Reason; 22] = [
+pub(super) const ROUTE_REASONS: [Reason; 23] = [
+    Reason::Framing,
     Reason::Query,
     Reason::MediaType,
     Reason::ContentCoding,
@@ -63,13 +64,8 @@ pub(super) const ROUTE_REASONS: [Reason; 22] = [
 ];
 
 /// Every reason of a request that reaches no route.
-pub(super) const STRAY_REASONS: [Reason; 5] = [
-    Reason::NotFound,
-    Reason::Framing,
-    Reason::HeadTooLarge,
-    Reason::Deadline,
-    Reason::Expectation,
-];
+pub(super) const STRAY_REASONS: [Reason; 5] =
+    [Reason::NotFound, Reason::Framing, Reason::HeadTooLarge, Reason::Deadline, Reason::Expectation];
 
 /// `method` label and log field.
 pub fn method_label(method: Method) -> &'static str {

@@ -1,24 +1,20 @@
 //! The series, created once per route so that a request only adds.
 
-use super::label::{
-    ROUTE_REASONS, STRAY_REASONS, method_label, outcome_label, reason_label, result_label,
-};
+use super::label::{ROUTE_REASONS, STRAY_REASONS, method_label, outcome_label, reason_label, result_label};
 use super::{Access, Record, STRAY, Sink};
 use crate::gateway::{Gateway, Limits, Method, Outcome, UpstreamResult};
 use crate::reason::Reason;
 use prometheus::{
-    Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge,
-    IntGaugeVec, Opts, Registry, TextEncoder,
+    Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
+    Opts, Registry, TextEncoder,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// From what an arrival costs to what an upstream may take.
-const SECONDS: [f64; 12] =
-    [0.0001, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 40.0];
-const BYTES: [f64; 8] =
-    [64.0, 256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0];
+const SECONDS: [f64; 12] = [0.0001, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 40.0];
+const BYTES: [f64; 8] = [64.0, 256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0];
 
 /// All series of the process, and the access log.
 #[derive(Debug)]
@@ -30,7 +26,7 @@ pub struct Telemetry {
     snapshot_timestamp: Gauge,
     /// `formgate_inflight_body_bytes`; the budget sets it.
     pub inflight_body_bytes: IntGauge,
-    /// `formgate_connections`; the listener sets it.
+    /// `formgate_connections`; set when it is asked for.
     pub connections: IntGauge,
     /// `formgate_connections_refused_total`: closed at once, over `max_connections`.
     pub connections_refused: IntCounter,
@@ -72,8 +68,7 @@ pub struct RouteMeters {
     body_bytes: Histogram,
 }
 
-const METHODS: [Method; 5] =
-    [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
+const METHODS: [Method; 5] = [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
 
 impl Telemetry {
     /// Registers every family. `sink` is where access lines go.
@@ -88,10 +83,7 @@ impl Telemetry {
             reloads.with_label_values(&[result]);
         }
         let info = Opts::new("formgate_snapshot_info", "The generation being served.");
-        let lost = counter(
-            "formgate_access_lines_lost_total",
-            "Access lines that could not be written.",
-        )?;
+        let lost = counter("formgate_access_lines_lost_total", "Access lines that could not be written.")?;
         Ok(Self {
             reloads,
             snapshot_info: register(&registry, IntGaugeVec::new(info, &["digest"]))?,
@@ -102,10 +94,7 @@ impl Telemetry {
                     "When the generation being served was published.",
                 ),
             )?,
-            inflight_body_bytes: gauge(
-                "formgate_inflight_body_bytes",
-                "Memory held by bodies in flight.",
-            )?,
+            inflight_body_bytes: gauge("formgate_inflight_body_bytes", "Memory held by bodies in flight.")?,
             connections: gauge("formgate_connections", "Client connections open.")?,
             connections_refused: counter(
                 "formgate_connections_refused_total",
@@ -123,10 +112,7 @@ impl Telemetry {
     pub fn meters(&self, gateway: &Gateway) -> Meters {
         Meters {
             routes: gateway.routes().map(|route| self.families.route(&route.name)).collect(),
-            limits: gateway
-                .routes()
-                .map(|route| (route.name.clone(), route.limits.clone()))
-                .collect(),
+            limits: gateway.routes().map(|route| (route.name.clone(), route.limits.clone())).collect(),
         }
     }
 
@@ -168,11 +154,7 @@ impl Telemetry {
         if let Some(reason) = record.reason {
             match meters.refusals.get(&reason) {
                 Some(counter) => counter.inc(),
-                None => self
-                    .families
-                    .refusals
-                    .with_label_values(&[record.route, reason_label(reason)])
-                    .inc(),
+                None => self.families.refusals.with_label_values(&[record.route, reason_label(reason)]).inc(),
             }
         }
         if let Some(histogram) = &meters.seconds[record.outcome as usize] {

@@ -27,7 +27,8 @@ fn every_series_label_and_value_is_served() {
     for file in ["deploy/alerts.yaml", "deploy/alerts.test.yaml", "deploy/prometheus.yaml"] {
         for (name, matchers) in selectors(&read(file)) {
             asked += 1;
-            let have = labels.get(name.as_str()).unwrap_or_else(|| panic!("{file}: no series {name} is served"));
+            let have =
+                labels.get(name.as_str()).unwrap_or_else(|| panic!("{file}: no series {name} is served"));
             for (label, value) in matchers {
                 if ADDED.contains(&label.as_str()) {
                     continue;

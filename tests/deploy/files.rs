@@ -45,7 +45,8 @@ fn every_way_to_deploy_stops_after_the_grace() {
 #[test]
 fn systemd_takes_the_unit() {
     let dir = tempfile::tempdir().unwrap();
-    let unit = read("deploy/formgate.service").replace("/usr/local/bin/formgate", env!("CARGO_BIN_EXE_formgate"));
+    let unit =
+        read("deploy/formgate.service").replace("/usr/local/bin/formgate", env!("CARGO_BIN_EXE_formgate"));
     put(dir.path(), "formgate.service", &unit);
     let path = dir.path().join("formgate.service");
     if let Some(output) = tool("systemd-analyze", &["verify", "--man=no", path.to_str().unwrap()]) {
@@ -58,7 +59,8 @@ fn systemd_takes_the_unit() {
 /// Writes a file, its secret beside it.
 fn put(dir: &Path, name: &str, text: &str) {
     let secret = dir.join("api-token");
-    let here = SECRETS.iter().fold(text.to_owned(), |text, there| text.replace(there, secret.to_str().unwrap()));
+    let here =
+        SECRETS.iter().fold(text.to_owned(), |text, there| text.replace(there, secret.to_str().unwrap()));
     std::fs::write(secret, "s3cr3t\n").unwrap();
     let path = dir.join(name);
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();

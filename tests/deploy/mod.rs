@@ -28,6 +28,7 @@ fn tool(program: &str, arguments: &[&str]) -> Option<Output> {
 
 #[track_caller]
 fn content(output: &Output) {
-    let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}");
 }

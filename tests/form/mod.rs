@@ -34,8 +34,6 @@ fn usual() -> FormOptions {
         unroll: None,
         numbers: Numbers::Exact,
         max_body: 64 * 1024,
-        accepted: Vec::new(),
-        refused: Vec::new(),
     }
 }
 

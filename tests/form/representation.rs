@@ -1,7 +1,8 @@
 //! What is served: the arrival's bytes, their codings and tags.
 
 use super::{cases, loads, read};
-use formgate::form::{Coding, Representation, arrival};
+use formgate::form::{Representation, arrival};
+use formgate::media::Coding;
 use std::io::Read;
 
 #[test]

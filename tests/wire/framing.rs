@@ -84,21 +84,30 @@ fn ambiguous_or_malformed_framing_is_400_and_close() {
     backend.untouched();
 }
 
-/// DESIGN 4: an Upgrade is 400 and close; no tunnel is opened, no second protocol spoken.
+/// No tunnel is opened and no second protocol spoken: the field is ignored, as RFC 9110, 7.8 allows and
+/// http.json (`hdr Upgrade`) expects. Java's `HttpClient` and `curl --http2` send it with every clear request.
 #[test]
-fn an_upgrade_is_refused() {
+fn an_upgrade_is_ignored() {
     let backend = Backend::agreeing();
     let gate = Setup::meeting(&backend).start();
-    let length = MEETING_BODY.len();
-    for fields in [
+    let mut client = gate.client();
+    let offers = [
         "Connection: Upgrade\r\nUpgrade: websocket",
-        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c",
+        "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__",
         "Upgrade: TLS/1.0",
-    ] {
-        let bytes = format!("{}{MEETING_BODY}", head(&format!("{fields}\r\nContent-Length: {length}\r\n")));
-        refused(&gate, fields, bytes.as_bytes(), &[400]);
+    ];
+    for fields in offers {
+        let length = MEETING_BODY.len();
+        let act = format!("{}{MEETING_BODY}", head(&format!("{fields}\r\nContent-Length: {length}\r\n")));
+        client.send(act.as_bytes());
+        assert_eq!(client.receive("POST").status, 200, "{fields}");
+        client.send(format!("GET {MEETING} HTTP/1.1\r\nHost: a\r\n{fields}\r\n\r\n").as_bytes());
+        assert_eq!(client.receive("GET").status, 200, "{fields}");
     }
-    backend.untouched();
+    for request in backend.seen() {
+        assert!(!request.head.to_ascii_lowercase().contains("upgrade"), "{}", request.head);
+    }
+    assert_eq!(backend.count(), offers.len());
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use super::{Compiler, given};
 use crate::config::raw;
 use crate::form::CompiledForm;
-use crate::json::{Document, line_column};
+use crate::gateway::judge;
+use crate::json::Document;
 
 impl Compiler<'_> {
     pub(super) fn examples(&self, examples: &raw::Examples, form: &CompiledForm, max_body: usize) {
@@ -20,23 +21,10 @@ impl Compiler<'_> {
     }
 }
 
-/// Why a body would be refused. The steps of `Ticket::submit`, in words.
+/// Why a body would be refused.
 fn refusal(body: &str, form: &CompiledForm, max_body: usize) -> Option<String> {
-    if body.len() > max_body {
-        return Some("it is larger than `max_body`".to_owned());
-    }
-    let mut document = Document::new();
-    let value = match document.parse(body.as_bytes()) {
-        Ok(value) => value,
-        Err(fault) => {
-            let (line, column) = line_column(body.as_bytes(), fault.at);
-            return Some(format!("{}, at its line {line}, column {column}", fault.kind));
-        }
-    };
-    if let Some(mismatch) = form.mismatch(value) {
-        let instance =
-            if mismatch.instance_pointer.is_empty() { "its root" } else { &mismatch.instance_pointer };
-        return Some(format!("{instance} does not fit {} of the form", mismatch.schema_pointer));
-    }
-    (!form.numbers_safe(value)).then(|| "a number in it is not safe (`numbers: safe_integers`)".to_owned())
+    let body = body.as_bytes();
+    let unfit = judge(form, max_body, &mut Document::new(), body).err()?;
+    let place = |(line, column)| format!(", at its line {line}, column {column}");
+    Some(unfit.words() + &unfit.place(body).map(place).unwrap_or_default())
 }

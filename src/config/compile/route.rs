@@ -130,9 +130,6 @@ impl Compiler<'_> {
                 Some(raw::Numbers::SafeIntegers) => Numbers::SafeIntegers,
             },
             max_body,
-            // Judged by `examples`, which knows where each of them stands.
-            accepted: Vec::new(),
-            refused: Vec::new(),
         }
     }
 

@@ -1,0 +1,107 @@
+//! Whether a body fits, and if not, why not: one judgement for acts, for `explain` and for the examples
+//! in a config.
+
+use crate::form::{CompiledForm, Mismatch};
+use crate::json::{Document, SyntaxFault, Value, line_column};
+use crate::reason::Reason;
+
+/// Why a body is not admitted. For the operator: names of members and places, never a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unfit {
+    /// Longer than the route's limit.
+    TooLarge,
+    /// Not one strict JSON value.
+    Syntax(SyntaxFault),
+    /// The form does not admit the value.
+    Form(Mismatch),
+    /// A number that the backend would not read as written (`numbers: safe_integers`).
+    NumberUnsafe,
+}
+
+/// Strict parse, then the form (GPT draft, "Verification").
+pub fn judge(
+    form: &CompiledForm,
+    max_body: usize,
+    document: &mut Document,
+    body: &[u8],
+) -> Result<(), Unfit> {
+    if body.len() > max_body {
+        return Err(Unfit::TooLarge);
+    }
+    let value = document.parse(body).map_err(Unfit::Syntax)?;
+    if !form.admits(value) {
+        // The two are one validator's; were they to disagree, the verdict stands.
+        return Err(Unfit::Form(form.mismatch(value).unwrap_or_default()));
+    }
+    if !form.numbers_safe(value) {
+        return Err(Unfit::NumberUnsafe);
+    }
+    Ok(())
+}
+
+impl Unfit {
+    /// For metrics and log.
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::TooLarge => Reason::TooLarge,
+            Self::Syntax(fault) => Reason::Syntax(fault.kind),
+            Self::Form(_) => Reason::Form,
+            Self::NumberUnsafe => Reason::NumberUnsafe,
+        }
+    }
+
+    /// Where in the form, for a form mismatch.
+    pub fn mismatch(&self) -> Option<&Mismatch> {
+        match self {
+            Self::Form(mismatch) => Some(mismatch),
+            Self::TooLarge | Self::Syntax(_) | Self::NumberUnsafe => None,
+        }
+    }
+
+    /// One sentence, without a full stop.
+    pub fn words(&self) -> String {
+        match self {
+            Self::TooLarge => "it is larger than `max_body`".to_owned(),
+            Self::Syntax(fault) => fault.kind.to_string(),
+            Self::Form(mismatch) => {
+                let instance = match mismatch.instance_pointer.as_str() {
+                    "" => "its root",
+                    pointer => pointer,
+                };
+                format!("{instance} does not fit {} of the form", mismatch.schema_pointer)
+            }
+            Self::NumberUnsafe => "a number in it is not safe (`numbers: safe_integers`)".to_owned(),
+        }
+    }
+
+    /// Line and column in the body, from 1, of what is wrong; `None` where no one place is.
+    pub fn place(&self, body: &[u8]) -> Option<(usize, usize)> {
+        let at = match self {
+            Self::Syntax(fault) => fault.at,
+            Self::Form(mismatch) => {
+                let mut document = Document::new();
+                let value = document.parse(body).ok()?;
+                follow(value, &mismatch.instance_pointer).span().start
+            }
+            Self::TooLarge | Self::NumberUnsafe => return None,
+        };
+        Some(line_column(body, at))
+    }
+}
+
+/// The value that a JSON Pointer (RFC 6901) leads to, or the deepest one on the way.
+fn follow<'d>(mut value: Value<'d>, pointer: &str) -> Value<'d> {
+    for step in pointer.split('/').skip(1) {
+        let name = step.replace("~1", "/").replace("~0", "~");
+        let member = value.as_object().and_then(|object| object.get(&name));
+        let element = || {
+            let index: usize = name.parse().ok()?;
+            value.as_array().and_then(|array| array.elements().nth(index))
+        };
+        match member.or_else(element) {
+            Some(next) => value = next,
+            None => break,
+        }
+    }
+    value
+}
