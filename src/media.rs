@@ -86,6 +86,7 @@ impl Codings {
     pub const NONE: Self = Self { identity: None, gzip: None, brotli: None, zstd: None, any: None };
 
     /// Reads one field value on top of what others said.
+    #[must_use]
     pub fn read(mut self, field: &[u8]) -> Self {
         for item in field.split(|byte| *byte == b',') {
             let mut parts = Parameters::new(item);

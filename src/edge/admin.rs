@@ -30,7 +30,7 @@ const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// A body to explain, at most.
 const BODY: usize = 16 << 20;
 const BOUNDS: HeadBounds =
-    HeadBounds { bytes: 16 << 10, deadline: Duration::from_secs(10), idle: Duration::from_secs(60) };
+    HeadBounds { bytes: 16 << 10, deadline: Duration::from_secs(10), idle: Duration::from_mins(1) };
 
 /// A bound admin listener.
 #[derive(Debug)]

@@ -25,7 +25,6 @@ pub(super) struct Source {
 /// The head of a final answer.
 #[derive(Debug)]
 pub(super) struct AnswerHead<'a> {
-    pub(super) status: u16,
     pub(super) fields: &'a [Field<'a>],
     framing: AnswerFraming,
     /// The upstream keeps the connection open after it.
@@ -37,38 +36,37 @@ enum AnswerFraming {
     Length(u64),
     Chunked,
     UntilClose,
+    /// Its end can be read in two ways.
+    Malformed,
 }
 
-/// Why there is no answer.
+/// The connection failed or ended first, or what came is no HTTP: nothing tells what became of the act.
 #[derive(Debug)]
-pub(super) enum NoAnswer {
-    /// The connection failed or ended first.
-    Cut,
-    /// What came is no answer to our request.
-    Nonsense,
-}
+pub(super) struct NoAnswer;
 
 impl From<io::Error> for NoAnswer {
     fn from(_: io::Error) -> Self {
-        Self::Cut
+        Self
     }
 }
 
 impl Source {
-    /// Reads until a final head is complete, over interim ones (RFC 9110, 15.2).
-    pub(super) async fn final_head(&mut self) -> Result<Bytes, NoAnswer> {
+    /// Reads until a final head is complete, over interim ones (RFC 9110, 15.2). Its status, and its bytes.
+    pub(super) async fn final_head(&mut self) -> Result<(u16, Bytes), NoAnswer> {
         let mut left = HEAD;
         loop {
             match scan(&self.input)? {
-                Scan::Final(length) => return Ok(self.input.split_to(length).freeze()),
+                Scan::Final(status, length) => {
+                    return Ok((status, self.input.split_to(length).freeze()));
+                }
                 Scan::Interim(length) => {
-                    left = left.checked_sub(length).ok_or(NoAnswer::Nonsense)?;
+                    left = left.checked_sub(length).ok_or(NoAnswer)?;
                     let _ = self.input.split_to(length);
                 }
-                Scan::Partial if self.input.len() > left => return Err(NoAnswer::Nonsense),
+                Scan::Partial if self.input.len() > left => return Err(NoAnswer),
                 Scan::Partial => {
                     if self.read().await? == 0 {
-                        return Err(NoAnswer::Cut);
+                        return Err(NoAnswer);
                     }
                 }
             }
@@ -81,6 +79,7 @@ impl Source {
             AnswerFraming::Length(length) => (self.exactly(length, most).await, true),
             AnswerFraming::Chunked => (self.chunks(most).await, true),
             AnswerFraming::UntilClose => (self.until_close(most).await, false),
+            AnswerFraming::Malformed => (Received::Broken, false),
         };
         let whole = matches!(received, Received::Whole(_));
         (received, framed && whole && head.keeps && self.input.is_empty())
@@ -142,7 +141,7 @@ impl Source {
 }
 
 enum Scan {
-    Final(usize),
+    Final(u16, usize),
     Interim(usize),
     Partial,
 }
@@ -154,51 +153,45 @@ fn scan(bytes: &[u8]) -> Result<Scan, NoAnswer> {
     match line.parse(bytes) {
         Ok(httparse::Status::Partial) if line.code.is_none() => return Ok(Scan::Partial),
         Ok(_) | Err(httparse::Error::TooManyHeaders) => {}
-        Err(_) => return Err(NoAnswer::Nonsense),
+        Err(_) => return Err(NoAnswer),
     }
     let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
         return Ok(Scan::Partial);
     };
     match line.code {
-        // We asked for no upgrade: what follows is no HTTP.
-        None | Some(0..=99 | 101 | 600..) => Err(NoAnswer::Nonsense),
+        None | Some(0..=99 | 600..) => Err(NoAnswer),
+        // 101 is final here: we asked for no upgrade.
+        Some(status @ (101 | 200..=599)) => Ok(Scan::Final(status, end + 4)),
         Some(100..=199) => Ok(Scan::Interim(end + 4)),
-        Some(200..=599) => Ok(Scan::Final(end + 4)),
     }
 }
 
-/// Reads a complete final head.
-pub(super) fn read_head<'a>(
-    bytes: &'a [u8],
-    room: &'a mut FieldRoom<'a>,
-) -> Result<AnswerHead<'a>, NoAnswer> {
+/// Reads a complete final head; `None` when its fields are malformed.
+pub(super) fn read_head<'a>(bytes: &'a [u8], room: &'a mut FieldRoom<'a>) -> Option<AnswerHead<'a>> {
     let mut response = httparse::Response::new(&mut []);
-    let parsed =
-        httparse::ParserConfig::default().parse_response_with_uninit_headers(&mut response, bytes, room);
+    let parser = httparse::ParserConfig::default();
+    let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, room);
     if parsed != Ok(httparse::Status::Complete(bytes.len())) {
-        return Err(NoAnswer::Nonsense);
+        return None;
     }
-    let (Some(status), Some(version)) = (response.code, response.version) else {
-        return Err(NoAnswer::Nonsense);
-    };
+    let (status, version) = (response.code?, response.version?);
     let fields: &'a [Field<'a>] = response.headers;
     let named = |name: &'static str| fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
-    let mut lengths = named("content-length");
-    let mut codings = named("transfer-encoding");
+    let (mut lengths, mut codings) = (named("content-length"), named("transfer-encoding"));
     let framing = match (lengths.next(), lengths.next(), codings.next(), codings.next()) {
         // No body whatever the head says (RFC 9112, 6.3).
         _ if status == 204 || status == 304 => AnswerFraming::Length(0),
-        (None, _, None, _) => AnswerFraming::UntilClose,
-        (Some(length), None, None, _) => {
-            AnswerFraming::Length(read_length(length.value).ok_or(NoAnswer::Nonsense)?)
+        // What follows is no HTTP.
+        _ if status == 101 => AnswerFraming::Malformed,
+        (None, None, None, None) => AnswerFraming::UntilClose,
+        (Some(length), None, None, None) => {
+            read_length(length.value).map_or(AnswerFraming::Malformed, AnswerFraming::Length)
         }
-        (None, _, Some(coding), None) if coding.value.eq_ignore_ascii_case(b"chunked") => {
+        (None, None, Some(coding), None) if coding.value.eq_ignore_ascii_case(b"chunked") => {
             AnswerFraming::Chunked
         }
-        (Some(_), _, Some(_), _) | (Some(_), Some(_), None, _) | (None, _, Some(_), _) => {
-            return Err(NoAnswer::Nonsense);
-        }
+        (Some(_) | None, Some(_) | None, Some(_) | None, Some(_) | None) => AnswerFraming::Malformed,
     };
     let says_close = named("connection").any(|field| lists(field.value, "close"));
-    Ok(AnswerHead { status, fields, framing, keeps: version == 1 && !says_close })
+    Some(AnswerHead { fields, framing, keeps: version == 1 && !says_close })
 }

@@ -12,7 +12,7 @@ use pingora_core::protocols::Stream;
 use pingora_core::server::ShutdownWatch;
 use std::fmt::Write;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -36,10 +36,9 @@ impl ServerApp for Door {
 
 /// The other end; a unix socket's is this machine.
 fn peer_address(stream: &Stream) -> IpAddr {
-    stream
-        .get_socket_digest()
-        .and_then(|digest| digest.peer_addr().and_then(|peer| peer.as_inet().map(|a| a.ip())))
-        .unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST))
+    let digest = stream.get_socket_digest();
+    let inet = digest.as_ref().and_then(|digest| digest.peer_addr()).and_then(|peer| peer.as_inet());
+    inet.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), SocketAddr::ip)
 }
 
 /// How a connection goes on after one request.

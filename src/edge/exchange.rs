@@ -5,7 +5,7 @@ use super::answer::{NoAnswer, Source, read_head};
 use super::connection::{poll_write_pair, read_now};
 use super::head::FIELDS;
 use super::pool;
-use crate::gateway::{Admitted, Consequence, Exchange, Head, Ids, Server, Upstream};
+use crate::gateway::{Admitted, Consequence, Exchange, Head, Ids, Received, Server, Upstream};
 use crate::telemetry::UpstreamRecord;
 use bytes::BytesMut;
 use pingora_core::connectors::TransportConnector;
@@ -18,7 +18,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
 
 /// Whose turn it is, over all upstreams: with one count for all, each still gets an even share.
@@ -32,17 +32,9 @@ pub(super) async fn perform(
     ids: &Ids,
 ) -> (Consequence, UpstreamRecord) {
     let began = Instant::now();
-    let upstream = admitted.upstream();
-    let (consequence, status) = match connect(connector, upstream).await {
+    let (consequence, status) = match connect(connector, admitted.upstream()).await {
         None => (admitted.conclude(Exchange::NotSent), None),
-        Some((number, stream)) => {
-            let limit = upstream.timeouts.exchange;
-            let exchange = exchange(admitted, head, ids, number, stream);
-            match timeout(limit, exchange).await {
-                Ok(concluded) => concluded,
-                Err(_) => (admitted.conclude(Exchange::Unknown), None),
-            }
-        }
+        Some((number, stream)) => exchange(admitted, head, ids, number, stream).await,
     };
     let record = UpstreamRecord { result: consequence.result, status, took: began.elapsed() };
     (consequence, record)
@@ -85,6 +77,11 @@ async fn open(connector: &TransportConnector, server: &Server) -> io::Result<Str
     Err(last)
 }
 
+/// The body of an answer that is not a success, at most: nothing of it is used, but read to its end the
+/// connection can be.
+const UNUSED: usize = 64 << 10;
+const UNUSED_TIME: Duration = Duration::from_secs(1);
+
 async fn exchange(
     admitted: &Admitted<'_>,
     head: &Head<'_>,
@@ -93,28 +90,43 @@ async fn exchange(
     stream: Stream,
 ) -> (Consequence, Option<u16>) {
     let upstream = admitted.upstream();
+    let by = Instant::now() + upstream.timeouts.exchange;
     let mut source = Source { stream, input: BytesMut::new() };
-    let wrote = send(&mut source, &admitted.head(number, head, ids), admitted.body()).await;
-    let whole = match wrote {
-        Sent::Nothing => return (admitted.conclude(Exchange::NotSent), None),
-        Sent::All => true,
-        Sent::Part => false,
+    let message = admitted.head(number, head, ids);
+    let answer = async {
+        let sent = send(&mut source, &message, admitted.body()).await;
+        match sent {
+            Sent::Nothing => Err(Exchange::NotSent),
+            Sent::All | Sent::Part => match source.final_head().await {
+                Ok((status, bytes)) => Ok((status, bytes, matches!(sent, Sent::All))),
+                Err(NoAnswer) => Err(Exchange::Unknown),
+            },
+        }
     };
-    let head_bytes = match source.final_head().await {
-        Ok(bytes) => bytes,
-        Err(NoAnswer::Cut) => return (admitted.conclude(Exchange::Unknown), None),
-        Err(NoAnswer::Nonsense) => return (admitted.conclude(Exchange::Nonsense), None),
+    let (status, head_bytes, whole) = match timeout(upstream.timeouts.exchange, answer).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(exchange)) => return (admitted.conclude(exchange), None),
+        Err(_) => return (admitted.conclude(Exchange::Unknown), None),
     };
+    // From here on the status line has said what became of the act, whatever becomes of the rest.
     let mut room = [const { MaybeUninit::uninit() }; FIELDS];
-    let Ok(answer) = read_head(&head_bytes, &mut room) else {
-        return (admitted.conclude(Exchange::Nonsense), None);
+    let (fields, body) = match read_head(&head_bytes, &mut room) {
+        None => (&[][..], Received::Broken),
+        Some(answer) => {
+            let left = by.saturating_duration_since(Instant::now());
+            let (most, time) = match status {
+                200..=299 => (admitted.max_response(), left),
+                _ => (UNUSED, left.min(UNUSED_TIME)),
+            };
+            let read = timeout(time, source.body(&answer, most)).await;
+            let (body, reusable) = read.unwrap_or((Received::Broken, false));
+            if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
+                let server = &upstream.servers[number];
+                pool::give_back(server, source.stream, upstream.timeouts.idle, upstream.keepalive);
+            }
+            (answer.fields, body)
+        }
     };
-    let (body, reusable) = source.body(&answer, admitted.max_response()).await;
-    if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
-        let server = &upstream.servers[number];
-        pool::give_back(server, source.stream, upstream.timeouts.idle, upstream.keepalive);
-    }
-    let (status, fields) = (answer.status, answer.fields);
     (admitted.conclude(Exchange::Answered { status, fields, body }), Some(status))
 }
 

@@ -166,9 +166,10 @@ fn read_expect(head: &Head<'_>) -> Result<bool, Stray> {
     if expects.peek().is_none() {
         return Ok(false);
     }
-    match expects.all(|value| value.eq_ignore_ascii_case(b"100-continue")) {
-        true => Ok(true),
-        false => Err(Stray::Expectation),
+    if expects.all(|value| value.eq_ignore_ascii_case(b"100-continue")) {
+        Ok(true)
+    } else {
+        Err(Stray::Expectation)
     }
 }
 

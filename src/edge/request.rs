@@ -1,7 +1,6 @@
 //! One request, from its head to its record. Both protocols come through here: what differs is where
 //! a body is read from, and that is a [`BodySource`].
 
-use super::budget::Hold;
 use super::connection::Collected;
 use super::{App, Stray, exchange};
 use crate::form::Mismatch;
@@ -41,8 +40,6 @@ pub(super) struct Decision {
     client: IpAddr,
     time: SystemTime,
     began: Instant,
-    /// Memory of the body, held until the answer has been sent.
-    _hold: Option<Hold>,
 }
 
 /// What is read over of a body that nobody wants, at most.
@@ -128,9 +125,9 @@ async fn act(
             return;
         }
     };
-    decision.bytes_in = collected.bytes.len();
-    decision._hold = Some(collected.hold);
-    match ticket.submit(collected.bytes) {
+    let Collected { bytes, hold: _held } = collected;
+    decision.bytes_in = bytes.len();
+    match ticket.submit(bytes) {
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
             let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids);
@@ -161,7 +158,6 @@ impl Decision {
             client,
             time: SystemTime::now(),
             began: Instant::now(),
-            _hold: None,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::json::Document;
 use crate::media::{is_any_json, is_text};
 use crate::reason::{Face, Reason, Rejection};
 use bytes::Bytes;
-use std::time::Duration;
+use std::fmt::Write;
 
 /// What holds for the answers of one route's upstream.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,15 +34,13 @@ pub enum Exchange<'a> {
     Unknown,
     /// A final answer.
     Answered {
-        /// Its status, 200 to 599.
+        /// Its status: 101, or 200 to 599.
         status: u16,
         /// Its fields.
         fields: &'a [Field<'a>],
         /// Its body, as far as it could be had.
         body: Received,
     },
-    /// An answer that is none: 101, or no HTTP at all. The act was sent.
-    Nonsense,
 }
 
 /// The body of an upstream's answer.
@@ -150,7 +148,6 @@ impl Admitted<'_> {
                 let face = Face::GatewayTimeout;
                 return Consequence::failed(face, Outcome::Unknown, UpstreamResult::Unknown);
             }
-            Exchange::Nonsense => return misconfigured(),
             Exchange::Answered { status, fields, body } => (status, fields, body),
         };
         let rule = &self.route.consequence;
@@ -177,7 +174,7 @@ impl Admitted<'_> {
             ),
             504 => Consequence::failed(Face::GatewayTimeout, Outcome::Failed, UpstreamResult::Failed),
             500..=599 => Consequence::failed(Face::BadGateway, Outcome::Failed, UpstreamResult::Failed),
-            _ => misconfigured(),
+            _ => Consequence::failed(Face::BadGateway, Outcome::Failed, UpstreamResult::Misconfigured),
         }
     }
 
@@ -223,16 +220,13 @@ impl Admitted<'_> {
         for name in &self.route.consequence.pass_fields {
             for field in fields.iter().filter(|field| field.name.eq_ignore_ascii_case(name)) {
                 if let Ok(value) = std::str::from_utf8(field.value) {
-                    lines.push_str(&format!("{}: {value}\r\n", field.name));
+                    // Writing to a `String` cannot fail.
+                    let _ = write!(lines, "{}: {value}\r\n", field.name);
                 }
             }
         }
         lines
     }
-}
-
-fn misconfigured() -> Consequence {
-    Consequence::failed(Face::BadGateway, Outcome::Failed, UpstreamResult::Misconfigured)
 }
 
 /// The upstream's `Retry-After` when it is a small whole number of seconds; else one second.
@@ -242,6 +236,6 @@ fn retry_after(fields: &[Field<'_>]) -> u32 {
         .find(|field| field.name.eq_ignore_ascii_case("retry-after"))
         .and_then(|field| std::str::from_utf8(field.value).ok())
         .and_then(|text| text.trim().parse::<u32>().ok())
-        .filter(|seconds| Duration::from_secs(u64::from(*seconds)) <= Duration::from_secs(3600));
+        .filter(|seconds| *seconds <= 3600);
     seconds.unwrap_or(1).max(1)
 }

@@ -62,6 +62,7 @@ impl Reply {
     }
 
     /// The same with more field lines, each ended by CRLF.
+    #[must_use]
     pub fn with_lines(mut self, more: &str) -> Self {
         if !more.is_empty() {
             self.lines = Bytes::from([self.lines.as_ref(), more.as_bytes()].concat());

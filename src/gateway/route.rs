@@ -53,7 +53,7 @@ pub struct Cors {
 
 impl Cors {
     /// What a preflight is told, but for the origin.
-    pub(super) fn preflight_lines(&self) -> &'static str {
+    pub(super) fn preflight_lines() -> &'static str {
         "Access-Control-Allow-Methods: GET, HEAD, POST\r\n\
          Access-Control-Allow-Headers: content-type, if-match, gpt-actor\r\n\
          Access-Control-Max-Age: 600\r\n"

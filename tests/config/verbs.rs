@@ -161,24 +161,32 @@ fn explain_refuses_and_prints_no_value() {
         run(&["explain", meeting], "{\n  \"title\": \"secret-value\",\n  \"title\": \"b\"}");
     assert_eq!(
         (code, out.as_str()),
-        (1, "refused: a member name twice in one object\n    body      line 3, column 3\n")
+        (
+            1,
+            "refused: a member name twice in one object\n    reason    duplicate\n    body      line 3, column 3\n"
+        )
     );
     let Run { code, out, .. } =
         run(&["explain", meeting], "{\"title\":\"\",\n \"displayName\":\"secret-value\"}");
     assert_eq!(code, 1);
     assert_eq!(
         out,
-        "refused: the form of start_meeting does not admit this value\n    keyword   minLength\n    \
-         schema    /properties/title/minLength\n    instance  /title, line 1, column 10\n"
+        "refused: /title does not fit /properties/title/minLength of the form\n    reason    form\n    \
+         keyword   minLength\n    schema    /properties/title/minLength\n    instance  /title\n    \
+         body      line 1, column 10\n"
     );
     let Run { code, out, .. } = run(&["explain", meeting], r#"["secret-value"]"#);
     assert_eq!(code, 1);
     assert!(
-        out.contains("keyword   type\n") && out.contains("instance  (root), line 1, column 1\n"),
+        out.contains("keyword   type\n")
+            && out.contains("instance  (root)\n    body      line 1, column 1\n"),
         "{out}"
     );
     let Run { code, out, .. } = run(&["explain", meeting], &" ".repeat((64 << 10) + 1));
-    assert_eq!((code, out.as_str()), (1, "refused: larger than max_body, 64KiB\n"));
+    assert_eq!((code, out.as_str()), (1, "refused: it is larger than `max_body`\n    reason    too_large\n"));
     let Run { code, out, .. } = run(&["explain", meeting], "");
-    assert_eq!((code, out.as_str()), (1, "refused: no value\n    body      line 1, column 1\n"));
+    assert_eq!(
+        (code, out.as_str()),
+        (1, "refused: no value\n    reason    empty\n    body      line 1, column 1\n")
+    );
 }
