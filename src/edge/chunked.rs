@@ -134,9 +134,10 @@ fn read_size(line: &[u8]) -> Result<u64, Malformed> {
     u64::from_str_radix(text, 16).map_err(|_| Malformed)
 }
 
-/// Nothing, or `;…` of visible bytes, spaces and tabs.
+/// Nothing, or `;…` of visible bytes, spaces and tabs. Spaces and tabs before it are some writers' padding.
 fn is_extension(rest: &[u8]) -> bool {
-    let rest = rest.trim_ascii_start();
+    let padding = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = &rest[padding..];
     rest.is_empty() || (rest[0] == b';' && rest.iter().all(|byte| matches!(byte, b'\t' | b' '..=b'~')))
 }
 
@@ -196,6 +197,8 @@ mod tests {
             b"0x3\r\nabc\r\n0\r\n\r\n",
             b" 3\r\nabc\r\n0\r\n\r\n",
             b"3 x\r\nabc\r\n0\r\n\r\n",
+            b"3\x0c\r\nabc\r\n0\r\n\r\n",
+            b"3\x0c;x\r\nabc\r\n0\r\n\r\n",
             b"3;\x00\r\nabc\r\n0\r\n\r\n",
             b"3;a\nb\r\nabc\r\n0\r\n\r\n",
             b"3\rX\nabc\r\n0\r\n\r\n",

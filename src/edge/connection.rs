@@ -91,13 +91,15 @@ impl Connection {
             }
         }
         let deadline = Instant::now() + bounds.deadline;
-        // One empty line before a request is a client's habit (RFC 9112, 2.2); two are not.
-        if self.input.starts_with(b"\r\n") {
-            let _ = self.input.split_to(2);
-        }
-        let mut seen = 0;
+        let (mut seen, mut first) = (0, true);
         loop {
-            if !starts_like_a_method(&self.input) {
+            // One empty line before a request is a client's habit (RFC 9112, 2.2); two are not.
+            if first && self.input.starts_with(b"\r\n") {
+                let _ = self.input.split_to(2);
+                first = false;
+            }
+            let half_a_line = first && self.input == b"\r"[..];
+            if !half_a_line && !starts_like_a_method(&self.input) {
                 return Opening::Stray(Stray::Framing);
             }
             if self.input.starts_with(&PREFACE[..self.input.len().min(PREFACE.len())])
