@@ -5,6 +5,7 @@
 mod config;
 mod deploy;
 mod form;
+mod hostile;
 mod json;
 mod layers;
 mod support;

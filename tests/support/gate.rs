@@ -25,6 +25,12 @@ impl Gate {
     /// Starts and waits until it listens.
     #[track_caller]
     pub(crate) fn start(setup: &Setup) -> Self {
+        Self::start_with(setup, |_| {})
+    }
+
+    /// The same, with a word about the process before it is started.
+    #[track_caller]
+    pub(crate) fn start_with(setup: &Setup, adjust: impl FnOnce(&mut Command)) -> Self {
         let dir = tempfile::tempdir().unwrap();
         for (name, bytes) in &setup.files {
             let path = dir.path().join(name);
@@ -33,15 +39,10 @@ impl Gate {
         }
         let config = dir.path().join("gateway.yaml");
         std::fs::write(&config, setup.text()).unwrap();
-        let mut child = Command::new(env!("CARGO_BIN_EXE_formgate"))
-            .arg("serve")
-            .arg(&config)
-            .env_remove("RUST_LOG")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_formgate"));
+        command.arg("serve").arg(&config).env_remove("RUST_LOG").stdin(Stdio::null());
+        adjust(&mut command);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let out = gather(child.stdout.take().unwrap());
         let err = gather(child.stderr.take().unwrap());
         let start = Instant::now();
@@ -150,6 +151,10 @@ impl Gate {
         assert!(sent.success());
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn is_running(&mut self) -> bool {
         self.child.try_wait().unwrap().is_none()
     }
@@ -180,7 +185,10 @@ impl Drop for Gate {
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
-            eprintln!("--- what formgate wrote ---\n{}", self.written());
+            let written = self.written();
+            let lines: Vec<_> = written.lines().collect();
+            let last = &lines[lines.len().saturating_sub(60)..];
+            eprintln!("--- what formgate wrote at last ---\n{}", last.join("\n"));
         }
     }
 }
