@@ -10,6 +10,7 @@ mod arrival;
 mod consequence;
 mod departure;
 mod head;
+mod ids;
 mod judge;
 mod limit;
 mod outbound;
@@ -18,8 +19,8 @@ mod route;
 
 pub use act::{Admitted, Ticket};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
-pub use departure::Ids;
 pub use head::{ClientKey, Field, Head, Length, Method, Origin};
+pub use ids::{Hex, Ids};
 pub use judge::{Unfit, judge};
 pub use limit::{Limiter, Limits, Rate};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};

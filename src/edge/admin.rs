@@ -115,7 +115,7 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
         let mut room = [const { MaybeUninit::uninit() }; FIELDS];
         let peer = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let Ok(request) = read(&bytes, &mut room, peer, "http") else {
-            let _ = connection.respond(&Reply::of(Face::BadRequest), "Connection: close\r\n").await;
+            let _ = connection.respond(&Reply::of(Face::BadRequest), b"Connection: close\r\n").await;
             return connection.linger().await;
         };
         if request.expects_continue && connection.say_continue().await.is_err() {
@@ -127,7 +127,7 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
             return;
         };
         let reply = answer(app, &request, &body.bytes, trusted).await;
-        let lines = if request.close { "Connection: close\r\n" } else { "" };
+        let lines: &[u8] = if request.close { b"Connection: close\r\n" } else { b"" };
         if connection.respond(&reply, lines).await.is_err() || request.close {
             return;
         }

@@ -10,7 +10,6 @@ use async_trait::async_trait;
 use pingora_core::apps::ServerApp;
 use pingora_core::protocols::Stream;
 use pingora_core::server::ShutdownWatch;
-use std::fmt::Write;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -111,15 +110,16 @@ impl App {
 }
 
 async fn respond(connection: &mut Connection, decision: &Decision, closes: bool) -> bool {
-    let mut lines = String::new();
-    lines.push_str(&decision.lines);
+    let mut lines = Vec::with_capacity(128);
+    lines.extend_from_slice(decision.lines.as_bytes());
     if decision.names_request() {
-        // Writing to a `String` cannot fail.
-        let _ = write!(lines, "X-Request-Id: {:032x}\r\n", decision.request_id());
+        for part in [b"X-Request-Id: ", decision.request_id(), b"\r\n"] {
+            lines.extend_from_slice(part);
+        }
     }
     // A refusal never says that the connection ends because of it: all refusals look alike (P6).
     if closes || (decision.close && decision.reply.status != 204) {
-        lines.push_str("Connection: close\r\n");
+        lines.extend_from_slice(b"Connection: close\r\n");
     }
     connection.respond(&decision.reply, &lines).await.is_ok()
 }

@@ -150,6 +150,7 @@ impl Connection {
                     hold.grow_to(room).map_err(|_| Reason::Budget)?;
                     if have == length {
                         let bytes = self.input.split_to(length).freeze();
+                        self.let_go(length);
                         return Ok(Collected { bytes, hold });
                     }
                     self.input.reserve(room - have);
@@ -221,13 +222,13 @@ impl Connection {
     }
 
     /// Head and body in one write. `more` are lines that only this answer has.
-    pub(super) async fn respond(&mut self, reply: &Reply, more: &str) -> io::Result<()> {
+    pub(super) async fn respond(&mut self, reply: &Reply, more: &[u8]) -> io::Result<()> {
         let out = &mut self.output;
         out.clear();
         write_status(out, reply.status);
         clock::write_date(out);
         out.extend_from_slice(&reply.lines);
-        out.extend_from_slice(more.as_bytes());
+        out.extend_from_slice(more);
         out.extend_from_slice(b"\r\n");
         within(WRITE_DEADLINE, write_all(&mut self.stream, out, &reply.body)).await
     }
@@ -235,6 +236,8 @@ impl Connection {
     /// Closes so that the last answer arrives: our end first, then what the client still sends is
     /// read over for a while. A socket closed with unread input is reset, and takes the answer along.
     pub(super) async fn linger(mut self) {
+        // What was read of a body that was turned away is in no budget any more.
+        self.input = BytesMut::new();
         if self.stream.shutdown().await.is_err() {
             return;
         }
@@ -249,6 +252,14 @@ impl Connection {
             }
         };
         let _ = timeout(LINGER, read_over).await;
+    }
+
+    /// A buffer that had grown for a body goes when the body goes: what stays on an idle connection is
+    /// in no budget.
+    fn let_go(&mut self, length: usize) {
+        if length > GROWTH {
+            self.input = BytesMut::from(&self.input[..]);
+        }
     }
 
     async fn read_body(&mut self, by: Instant) -> Result<(), Reason> {

@@ -123,7 +123,7 @@ async fn respond(session: &mut ServerSession, decision: &Decision) -> Option<()>
     }
     head.append_header("date", httpdate::fmt_http_date(SystemTime::now())).ok()?;
     if decision.names_request() {
-        head.append_header("x-request-id", format!("{:032x}", decision.request_id())).ok()?;
+        head.append_header("x-request-id", decision.request_id()).ok()?;
     }
     session.write_response_header(Box::new(head)).await.ok()?;
     session.write_response_body(decision.reply.body.clone(), true).await.ok()

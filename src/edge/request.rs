@@ -186,8 +186,8 @@ impl Decision {
         }
     }
 
-    pub(super) fn request_id(&self) -> u128 {
-        self.ids.request
+    pub(super) fn request_id(&self) -> &[u8] {
+        self.ids.request.as_bytes()
     }
 
     /// One line, one count; after the answer was sent, or could not be.

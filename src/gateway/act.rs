@@ -5,22 +5,12 @@
 
 use super::departure::Departure;
 use super::head::{ClientKey, Head, Length, Origin};
-use super::judge::{Unfit, judge};
+use super::judge::{Unfit, judge, with_document};
 use super::route::{ContentTypeRule, Route};
-use crate::json::Document;
 use crate::media::is_json_utf8;
 use crate::reason::{Reason, Rejection};
 use bytes::Bytes;
-use std::cell::RefCell;
 use std::time::Duration;
-
-thread_local! {
-    /// Buffers of the parser, one set a worker: parsing allocates nothing once they have grown.
-    static DOCUMENT: RefCell<Document> = RefCell::new(Document::new());
-}
-
-/// What a worker keeps of the buffers of one large body.
-const DOCUMENT_KEPT: usize = 1 << 20;
 
 /// The permission to read the body of one act.
 #[derive(Debug)]
@@ -62,12 +52,7 @@ impl<'g> Ticket<'g> {
     /// Strict parse, then the form: the same value that is published (GPT draft, "Verification").
     pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Unfit> {
         let Route { form, max_body, .. } = self.route;
-        let judged = DOCUMENT.with_borrow_mut(|document| {
-            let judged = judge(form, *max_body, document, &body);
-            document.shrink_to(DOCUMENT_KEPT);
-            judged
-        });
-        match judged {
+        match with_document(|document| judge(form, *max_body, document, &body)) {
             Ok(()) => Ok(Admitted {
                 index: self.index,
                 route: self.route,

@@ -5,8 +5,8 @@
 
 use super::act::{Admitted, note_refused};
 use super::head::Field;
+use super::judge::with_document;
 use super::reply::{Outcome, Reply};
-use crate::json::Document;
 use crate::media::{is_any_json, is_text};
 use crate::reason::{Face, Reason, Rejection};
 use bytes::Bytes;
@@ -199,7 +199,7 @@ impl Admitted<'_> {
         let media_type = named("content-type").map(|field| field.value).next_back().unwrap_or(b"");
         // Whoever says JSON must have sent it: a client never gets broken JSON under that name.
         if is_any_json(media_type) {
-            return if Document::new().parse(&body).is_ok() {
+            return if with_document(|document| document.parse(&body).is_ok()) {
                 Consequence::done(body, &passed, UpstreamResult::Json)
             } else {
                 nothing(UpstreamResult::NotJson)

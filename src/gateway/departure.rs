@@ -3,6 +3,7 @@
 
 use super::act::Admitted;
 use super::head::{Head, Origin};
+use super::ids::Ids;
 use super::outbound::{Outbound, Server, Upstream};
 use super::route::Route;
 use std::io::Write;
@@ -40,44 +41,6 @@ fn prefix(outbound: &Outbound, server: &Server) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// What names one request: unique, not secret.
-#[derive(Debug, Clone, Copy)]
-pub struct Ids {
-    /// `X-Request-Id`, to the client and to the upstream.
-    pub request: u128,
-    /// Trace id: the client's, if its `traceparent` is well formed (W3C Trace Context, 3.2).
-    pub trace: u128,
-    /// Our span: the parent of whatever the upstream does.
-    pub span: u64,
-    /// The flags byte.
-    pub flags: u8,
-}
-
-impl Ids {
-    /// Takes over the trace of the client; everything else is new.
-    pub fn of(head: &Head<'_>, mut random: impl FnMut() -> u64) -> Self {
-        let mut wide = || u128::from(random()) << 64 | u128::from(random());
-        let (request, fresh) = (wide(), wide());
-        let (trace, flags) = head.only("traceparent").and_then(read_traceparent).unwrap_or((fresh | 1, 0));
-        Self { request, trace, span: random() | 1, flags }
-    }
-}
-
-/// Version 00 only: of later ones we could not say what we pass on.
-fn read_traceparent(field: &[u8]) -> Option<(u128, u8)> {
-    let text = std::str::from_utf8(field).ok()?;
-    let lower_hex = |part: &str| part.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
-    let mut parts = text.split('-');
-    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-    let sizes = (version, trace.len(), parent.len(), flags.len(), parts.next());
-    if sizes != ("00", 32, 16, 2, None) || ![trace, parent, flags].into_iter().all(lower_hex) {
-        return None;
-    }
-    let trace = u128::from_str_radix(trace, 16).ok().filter(|id| *id != 0)?;
-    u64::from_str_radix(parent, 16).ok().filter(|id| *id != 0)?;
-    Some((trace, u8::from_str_radix(flags, 16).ok()? & 1))
-}
-
 impl Admitted<'_> {
     /// The backend.
     pub fn upstream(&self) -> &Arc<Upstream> {
@@ -95,17 +58,13 @@ impl Admitted<'_> {
                 line(&mut out, name, value);
             }
         }
+        line(&mut out, "X-Request-Id", ids.request.as_bytes());
+        for part in [b"traceparent: 00-", ids.trace.as_bytes(), b"-", ids.span.as_bytes()] {
+            out.extend_from_slice(part);
+        }
+        out.extend_from_slice(if ids.sampled { b"-01\r\n" } else { b"-00\r\n" });
         // Writing to a `Vec` cannot fail.
-        let _ = write!(
-            out,
-            "X-Request-Id: {:032x}\r\ntraceparent: 00-{:032x}-{:016x}-{:02x}\r\n\
-             Content-Length: {}\r\n\r\n",
-            ids.request,
-            ids.trace,
-            ids.span,
-            ids.flags,
-            self.body().len(),
-        );
+        let _ = write!(out, "Content-Length: {}\r\n\r\n", self.body().len());
         out
     }
 }

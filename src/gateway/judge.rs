@@ -4,6 +4,7 @@
 use crate::form::{CompiledForm, Mismatch};
 use crate::json::{Document, SyntaxFault, Value, line_column};
 use crate::reason::Reason;
+use std::cell::RefCell;
 
 /// Why a body is not admitted. For the operator: names of members and places, never a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +17,23 @@ pub enum Unfit {
     Form(Mismatch),
     /// A number that the backend would not read as written (`numbers: safe_integers`).
     NumberUnsafe,
+}
+
+thread_local! {
+    /// Buffers of the parser, one set a worker: parsing allocates nothing once they have grown.
+    static DOCUMENT: RefCell<Document> = RefCell::new(Document::new());
+}
+
+/// What a worker keeps of the buffers of one large body.
+const DOCUMENT_KEPT: usize = 1 << 20;
+
+/// Lends this worker's document.
+pub(super) fn with_document<T>(work: impl FnOnce(&mut Document) -> T) -> T {
+    DOCUMENT.with_borrow_mut(|document| {
+        let outcome = work(document);
+        document.shrink_to(DOCUMENT_KEPT);
+        outcome
+    })
 }
 
 /// Strict parse, then the form (GPT draft, "Verification").

@@ -124,7 +124,7 @@ fn write_line(out: &mut Vec<u8>, record: &Record<'_>) {
     // Writing to a `Vec` cannot fail, and names of routes need no escaping (`config` bounds them).
     let _ = write!(
         line,
-        "{{\"time\":\"{}\",\"request\":\"{:032x}\",\"trace\":\"{:032x}\",\"route\":\"{}\",\
+        "{{\"time\":\"{}\",\"request\":\"{}\",\"trace\":\"{}\",\"route\":\"{}\",\
          \"method\":\"{}\",\"outcome\":\"{}\",\"status\":{},\"bytes_in\":{},\"bytes_out\":{},\
          \"took_us\":{took},\"client\":\"{}\"",
         humantime::format_rfc3339_micros(record.time),

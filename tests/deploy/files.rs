@@ -74,9 +74,9 @@ fn check(dir: &Path) {
     content(&command.arg("check").arg("--deny-warnings").arg(config).output().unwrap());
 }
 
-/// A literal block of a ConfigMap, as Kubernetes would write it to a file.
+/// A literal block of a `ConfigMap`, as Kubernetes would write it to a file.
 fn block(manifest: &str, key: &str) -> String {
     let (_, after) = manifest.split_once(&format!("\n  {key}: |\n")).unwrap();
     let lines = after.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
-    lines.map(|line| format!("{}\n", line.get(4..).unwrap_or(""))).collect()
+    lines.flat_map(|line| [line.get(4..).unwrap_or(""), "\n"]).collect()
 }
