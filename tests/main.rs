@@ -8,5 +8,6 @@ mod form;
 mod hostile;
 mod json;
 mod layers;
+mod requirements;
 mod support;
 mod wire;

@@ -82,6 +82,7 @@ fn keywords_of_other_drafts_are_refused_with_their_successor() {
     }
 }
 
+/// G-28 (fail closed), G-15, G-16: nothing loads that would not be enforced.
 #[test]
 fn keywords_without_effect_are_refused() {
     for text in [

@@ -12,6 +12,7 @@ fn warned(text: &str) -> Vec<String> {
     form.warnings().iter().map(|fault| format!("{} {}", fault.lint.unwrap().name(), fault.pointer)).collect()
 }
 
+/// G-17 (`anyOf` before `oneOf`) and G-37 (the smallest form) are lints.
 #[test]
 fn names_are_stable_and_levels_are_as_designed() {
     for lint in Lint::ALL {
