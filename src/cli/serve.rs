@@ -56,6 +56,9 @@ pub(super) fn start_log() {
     let started = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        // An event that cannot be written is lost. The default tells so with `eprintln!`, which panics on
+        // the same full disk or closed pipe, and took the process down.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .try_init();
     // Someone else has started one: then events go there.
