@@ -39,7 +39,9 @@ impl Gate {
         }
         let config = dir.path().join("gateway.yaml");
         std::fs::write(&config, setup.text()).unwrap();
-        let mut command = Command::new(env!("CARGO_BIN_EXE_formgate"));
+        // Measurements want the binary that ships: `FORMGATE_BIN=target/release/formgate`.
+        let binary = std::env::var_os("FORMGATE_BIN").unwrap_or(env!("CARGO_BIN_EXE_formgate").into());
+        let mut command = Command::new(binary);
         command.arg("serve").arg(&config).env_remove("RUST_LOG").stdin(Stdio::null());
         adjust(&mut command);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

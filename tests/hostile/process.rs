@@ -1,0 +1,71 @@
+//! What a process costs, from `/proc`.
+
+use std::time::{Duration, Instant};
+
+pub(super) const KIB: u64 = 1024;
+pub(super) const MIB: u64 = 1024 * KIB;
+
+/// Resident memory in bytes.
+pub(super) fn rss(pid: u32) -> u64 {
+    field(pid, "VmRSS:") * KIB
+}
+
+/// The most that was ever resident, in bytes.
+pub(super) fn peak(pid: u32) -> u64 {
+    field(pid, "VmHWM:") * KIB
+}
+
+fn field(pid: u32, name: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap()
+}
+
+pub(super) fn threads(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().count()
+}
+
+pub(super) fn descriptors(pid: u32) -> usize {
+    std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
+}
+
+/// How much it has grown, in MiB, for people.
+pub(super) fn mib(bytes: u64) -> f64 {
+    // Memory of a machine is far below 2^52 bytes.
+    #[allow(clippy::cast_precision_loss)]
+    let mib = bytes as f64 / MIB as f64;
+    mib
+}
+
+/// Memory over time.
+pub(super) struct Curve {
+    pid: u32,
+    began: Instant,
+    /// Seconds and bytes.
+    points: Vec<(f64, f64)>,
+}
+
+impl Curve {
+    pub(super) fn new(pid: u32) -> Self {
+        Self { pid, began: Instant::now(), points: Vec::new() }
+    }
+
+    pub(super) fn sample(&mut self) {
+        // As above.
+        #[allow(clippy::cast_precision_loss)]
+        self.points.push((self.began.elapsed().as_secs_f64(), rss(self.pid) as f64));
+    }
+
+    /// Bytes a second by least squares over what came after `warm`.
+    pub(super) fn slope(&self, warm: Duration) -> f64 {
+        let points: Vec<_> = self.points.iter().filter(|(at, _)| *at >= warm.as_secs_f64()).collect();
+        // As above.
+        #[allow(clippy::cast_precision_loss)]
+        let count = points.len() as f64;
+        let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(|point| pick(point)).sum::<f64>() / count;
+        let (x, y) = (mean(|point| point.0), mean(|point| point.1));
+        let over: f64 = points.iter().map(|(at, bytes)| (at - x) * (bytes - y)).sum();
+        let under: f64 = points.iter().map(|(at, _)| (at - x).powi(2)).sum();
+        over / under
+    }
+}

@@ -1,0 +1,96 @@
+//! Everything at once for a while (issue 3, item 7): memory does not creep. `SOAK_SECONDS=600` is the long form.
+
+use super::faulty::{Faulty, body_of};
+use super::process::{Curve, KIB, descriptors, mib, rss, threads};
+use super::{Random, number, turn};
+use crate::support::{Gate, MEETING, Request, Setup};
+use serde_json::json;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What may be left over a run, whatever its length: a leak of a few bytes a request shows in the long form.
+const GROWTH: u64 = 8 * 1024 * KIB;
+
+fn work(gate: &Gate, stop: &AtomicBool, next: &AtomicU64, requests: &AtomicU64) {
+    let mut client = gate.client();
+    while !stop.load(Ordering::Relaxed) {
+        let act = next.fetch_add(1, Ordering::SeqCst);
+        let mut random = Random(act);
+        let request = match random.below(12) {
+            0..=2 => Request::get(MEETING)
+                .field("X-Forwarded-For", &format!("10.{}.{}.1", random.below(256), random.below(256))),
+            3 => Request::post(MEETING, "{"),
+            4 => Request::post(MEETING, format!("{{\"n\":{act}}}")).field("GPT-Actor", &format!("a{act}")),
+            5 => Request::get(&format!("/{act}")),
+            6 => Request::get(MEETING).field("Accept-Encoding", "br"),
+            7 => Request::post(MEETING, body_of(act)).field("Content-Length", "9").raw(),
+            8 => Request::post(MEETING, body_of(act)).field("X-Act", &act.to_string()).chunked(1000),
+            _ => Request::post(MEETING, body_of(act)).field("X-Act", &act.to_string()),
+        };
+        let kept = client
+            .try_exchange(&request)
+            .is_ok_and(|response| response.status < 400 || response.status == 404);
+        requests.fetch_add(1, Ordering::Relaxed);
+        if !kept || random.below(30) == 0 {
+            client = gate.client();
+        }
+        if random.below(50) == 0 {
+            let mut half = gate.client();
+            half.send(&request.bytes()[..20]);
+            half.reset();
+        }
+    }
+}
+
+#[test]
+fn memory_does_not_creep() {
+    let _turn = turn();
+    let time = Duration::from_secs(number("SOAK_SECONDS", 20));
+    let faulty = Faulty::new(number("FAULT_SEED", 7));
+    let gate = Setup::towards(&faulty.url())
+        .case_route("meetings-start")
+        .with("routes/0/upstream/pass_headers", json!(["X-Act"]))
+        .with("routes/0/limits", json!({ "get": "50/s burst 100", "post": "none", "refused": "none" }))
+        .with("trusted_proxies", json!(["127.0.0.1"]))
+        .with("limiter_keys", 1000)
+        .with("upstreams/backend/timeouts", json!({ "connect": "1s", "exchange": "300ms" }))
+        .with("access_log", "/dev/null")
+        .start();
+    let (stop, next, requests) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
+    let mut curve = Curve::new(gate.pid());
+    std::thread::scope(|scope| {
+        for _ in 0..12 {
+            scope.spawn(|| work(&gate, &stop, &next, &requests));
+        }
+        let began = Instant::now();
+        let mut reloads = 0;
+        while began.elapsed() < time {
+            std::thread::sleep(Duration::from_millis(250));
+            curve.sample();
+            // The memory of what the test itself remembers is not the gate's.
+            faulty.log.seen.lock().unwrap().clear();
+            if began.elapsed() > Duration::from_secs(reloads + 1) {
+                reloads += 1;
+                let text = std::fs::read_to_string(gate.config()).unwrap();
+                let next = format!("{}\n", text.trim_end()).replace("\"threads\": 2", "\"threads\":  2");
+                gate.replace("gateway.yaml", if reloads % 2 == 0 { text } else { next });
+                let _ = gate.reload();
+            }
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let slope = curve.slope(time / 4);
+    let over = slope * time.as_secs_f64();
+    println!(
+        "soak: {time:?}, {} requests, RSS {:.1} MiB at the end, slope {:+.2} KiB/s, {} threads, {} descriptors",
+        requests.load(Ordering::Relaxed),
+        mib(rss(gate.pid())),
+        slope / 1024.0,
+        threads(gate.pid()),
+        descriptors(gate.pid())
+    );
+    // The bound is far below 2^52.
+    #[allow(clippy::cast_precision_loss)]
+    let bound = GROWTH as f64;
+    assert!(over < bound, "{:.1} KiB/s over {time:?}", slope / 1024.0);
+}
