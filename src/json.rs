@@ -15,8 +15,9 @@
 //!
 //! - more than [`MAX_DIGITS`] significant digits, counted without leading and trailing zeros;
 //! - a written exponent beyond ±[`MAX_EXPONENT`], also on a zero;
-//! - a magnitude below 10^−[`MAX_EXPONENT`] that is not zero;
-//! - a magnitude beyond the largest double, 1.7976931348623157e308.
+//! - a magnitude that is not zero and would be as a double, 2^−1075 and below;
+//! - a magnitude beyond the largest double, 1.7976931348623157e308;
+//! - more than [`MAX_NUMBER`] bytes, which only zeros and exponents can make (Jackson reads no more).
 //!
 //! # What is exact
 //!
@@ -60,6 +61,9 @@ pub const MAX_LENGTH: usize = (1 << 28) - 1;
 /// Significant digits a number may have.
 pub const MAX_DIGITS: usize = 64;
 
+/// Bytes a number may have.
+pub const MAX_NUMBER: usize = 1000;
+
 /// The largest exponent that may be written, either way.
 pub const MAX_EXPONENT: i32 = 400;
 
@@ -96,8 +100,8 @@ pub enum SyntaxKind {
     Duplicate,
     /// More than [`MAX_DEPTH`] nested containers.
     Depth,
-    /// More than [`MAX_DIGITS`] significant digits, an exponent beyond ±[`MAX_EXPONENT`], or
-    /// outside the range of a double.
+    /// More than [`MAX_DIGITS`] significant digits or [`MAX_NUMBER`] bytes, an exponent beyond
+    /// ±[`MAX_EXPONENT`], or outside the range of a double.
     NumberInexact,
 }
 

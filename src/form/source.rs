@@ -264,7 +264,7 @@ fn syntax_reason(kind: crate::json::SyntaxKind) -> &'static str {
         }
         SyntaxKind::Depth => "nested too deep",
         SyntaxKind::NumberInexact => {
-            "a number with more than 64 significant digits, or an exponent beyond ±400"
+            "a number with more than 64 significant digits or 1000 bytes, an exponent beyond ±400, or no double near it"
         }
     }
 }

@@ -130,25 +130,23 @@ impl Decimal {
         self.exponent + self.digits - 1
     }
 
-    /// Not too small, and not beyond what a double can be.
+    /// Neither zero as a double nor beyond the largest one.
     fn is_within_double(&self) -> bool {
-        /// The order of the largest double, and its first digits.
-        const ORDER: i32 = 308;
-        const LARGEST: u64 = 17_976_931_348_623_157;
-        const LARGEST_DIGITS: i32 = 17;
-        match self.order().cmp(&ORDER) {
-            Ordering::Less => self.order() >= -MAX_EXPONENT,
-            Ordering::Equal => {
-                let largest = Self {
-                    negative: false,
-                    exponent: ORDER + 1 - LARGEST_DIGITS,
-                    digits: LARGEST_DIGITS,
-                    coefficient: Wide::of(LARGEST),
-                };
-                self.compare_magnitude(&largest).is_le()
-            }
-            Ordering::Greater => false,
+        // 2^−1075 rounds to zero, as halfway to the smallest double; this is the next of 17 digits.
+        const SMALLEST: (i32, u64) = (-324, 24_703_282_292_062_328);
+        const LARGEST: (i32, u64) = (308, 17_976_931_348_623_157);
+        const DIGITS: i32 = 17;
+        let bound = |(order, digits)| Self {
+            negative: false,
+            exponent: order + 1 - DIGITS,
+            digits: DIGITS,
+            coefficient: Wide::of(digits),
+        };
+        let order = self.order();
+        if SMALLEST.0 < order && order < LARGEST.0 {
+            return true;
         }
+        self.compare_magnitude(&bound(SMALLEST)).is_ge() && self.compare_magnitude(&bound(LARGEST)).is_le()
     }
 
     fn compare_magnitude(&self, other: &Self) -> Ordering {

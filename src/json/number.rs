@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use super::parse::fault;
 use super::slot::{Slot, Tag};
-use super::{Decimal, MAX_DIGITS, SyntaxFault, SyntaxKind};
+use super::{Decimal, MAX_DIGITS, MAX_NUMBER, SyntaxFault, SyntaxKind};
 
 /// A number as written. Compares and divides exactly, as a decimal: `1.0`, `1` and `10e-1` are equal.
 #[derive(Debug, Clone, Copy)]
@@ -88,8 +88,8 @@ fn digits_end(bytes: &[u8], at: usize) -> Result<usize, SyntaxFault> {
 fn limit(input: &str, at: usize, end: usize) -> Result<(), SyntaxFault> {
     let text = input.get(at..end).unwrap_or_default();
     match Decimal::read(text) {
-        Some(_) => Ok(()),
-        None => Err(fault(SyntaxKind::NumberInexact, at)),
+        Some(_) if text.len() <= MAX_NUMBER => Ok(()),
+        Some(_) | None => Err(fault(SyntaxKind::NumberInexact, at)),
     }
 }
 

@@ -76,7 +76,8 @@ fn accepts_what_is_unusual_and_right() {
         "{\"\":{\"\":{\"\":null}}}",
         "1e308",
         "0e400",
-        "1E-400",
+        "1E-323",
+        "2.4703282292062328e-324",
         "null",
         "\"\\/\"",
     ] {
@@ -94,7 +95,9 @@ fn numbers_have_limits() {
         format!("{}{}", digits(64), zeros(200)),
         format!("{}.{}", digits(32), digits(32)),
         format!("1{}e-400", zeros(500)),
+        format!("1{}e-400", zeros(77)),
         format!("0.{}1e400", zeros(500)),
+        format!("1.{}", zeros(998)),
         "1.7976931348623157e308".to_owned(),
         "4.9e-324".to_owned(),
     ] {
@@ -106,6 +109,14 @@ fn numbers_have_limits() {
         format!("{}.{}1", digits(32), digits(32)),
         format!("1{}", zeros(309)),
         format!("0.{}1", zeros(400)),
+        // Not zero, and yet zero to whoever reads doubles.
+        format!("0.{}1", zeros(323)),
+        "1E-400".to_owned(),
+        // More bytes than Jackson reads.
+        format!("1.{}", zeros(999)),
+        format!("1{}e-400", zeros(1000)),
+        "1e-324".to_owned(),
+        "-2.4703282292062327e-324".to_owned(),
         "1.7976931348623158e308".to_owned(),
         "1e309".to_owned(),
         format!("1e{}", digits(1000)),
@@ -181,5 +192,19 @@ fn lines_and_columns_count_from_one() {
         [(0, (1, 1)), (1, (1, 2)), (2, (2, 1)), (5, (2, 4)), (7, (2, 5)), (14, (3, 1)), (99, (3, 3))]
     {
         assert_eq!(line_column(text, at), expected, "{at}");
+    }
+}
+
+#[test]
+fn what_once_got_through_is_refused() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/json/refused");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let kind = match name.split("--").next().unwrap() {
+            "number-inexact" => NumberInexact,
+            other => panic!("{name}: no kind is called {other}"),
+        };
+        assert_eq!(fault_of(&std::fs::read(&path).unwrap()), Some(kind), "{name}");
     }
 }
