@@ -48,7 +48,9 @@ fn suite(draft: &str) -> Option<Vec<Value>> {
 fn names_why(faults: &[FormFault], why: &Value) -> bool {
     let why = why.as_array().unwrap().iter().filter_map(Value::as_str);
     let mut named = why.map(|why| match why.split_once(": ") {
-        Some((pointer, _)) if pointer.starts_with('/') => faults.iter().any(|fault| fault.pointer == pointer),
+        Some((pointer, _)) if pointer.starts_with('/') => {
+            faults.iter().any(|fault| fault.pointer.replace("~1", "/").replace("~0", "~") == pointer)
+        }
         Some(_) | None => faults.iter().any(|fault| {
             let keyword = fault.pointer.rsplit('/').next().unwrap_or_default();
             ["$ref", "$dynamicRef", "$recursiveRef", "$schema"].contains(&keyword)

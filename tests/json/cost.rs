@@ -1,29 +1,25 @@
 //! What hostile input costs: about in proportion to its size. Timed, so the bounds are generous.
 
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use formgate::json::{Document, SyntaxKind, Value};
 
-/// Held while timing, so that these tests do not slow each other down.
-static CLOCK: Mutex<()> = Mutex::new(());
+use crate::support::clock::{best as least, in_turn};
 
 /// Holds the time of `step` at 16 times an input to at most 80 times: caches, the allocator and a
 /// logarithm may take their share, and quadratic cost would be at 256 times.
 ///
-/// The best of many rounds, because what else the machine does can only add; and no more rounds
-/// than it takes.
+/// The best of many rounds of processor time, because what else the machine does can only add; and no
+/// more rounds than it takes.
 fn assert_modest(name: &str, base: usize, make: impl Fn(usize) -> String, step: impl Fn(&[u8])) {
     const FLOOR: Duration = Duration::from_micros(20);
-    let _clock = CLOCK.lock().unwrap_or_else(PoisonError::into_inner);
+    let _turn = in_turn();
     let texts = [make(base), make(base * 16)];
     let mut best = [Duration::MAX; 2];
     for _ in 0..40 {
         for (best, text) in best.iter_mut().zip(&texts) {
-            let start = Instant::now();
-            step(text.as_bytes());
-            *best = start.elapsed().min(*best);
+            *best = least(1, || step(text.as_bytes())).min(*best);
         }
         if best[1] <= best[0].max(FLOOR) * 40 {
             break;

@@ -4,7 +4,7 @@ mod cost;
 mod numbers;
 mod parity;
 mod strictness;
-mod suite;
+pub(crate) mod suite;
 mod validation;
 mod values;
 

@@ -3,6 +3,7 @@
 pub(crate) mod backend;
 pub(crate) mod cases;
 pub(crate) mod client;
+pub(crate) mod clock;
 pub(crate) mod gate;
 pub(crate) mod metrics;
 pub(crate) mod request;
