@@ -16,6 +16,9 @@ mod chunked;
 mod clock;
 mod connection;
 mod exchange;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod head;
 mod http2;
 mod pool;
