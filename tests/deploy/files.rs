@@ -78,5 +78,6 @@ fn check(dir: &Path) {
 fn block(manifest: &str, key: &str) -> String {
     let (_, after) = manifest.split_once(&format!("\n  {key}: |\n")).unwrap();
     let lines = after.lines().take_while(|line| line.is_empty() || line.starts_with("    "));
-    lines.flat_map(|line| [line.get(4..).unwrap_or(""), "\n"]).collect()
+    let lines: Vec<&str> = lines.map(|line| line.get(4..).unwrap_or("")).collect();
+    lines.join("\n") + "\n"
 }
