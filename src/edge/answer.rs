@@ -1,6 +1,7 @@
 //! An upstream's answer, read strictly: the head here, the body by `Content-Length`, chunks, or the
 //! end of the connection (RFC 9112, 6.3).
 
+use super::budget::Hold;
 use super::chunked::{Chunks, Progress};
 use super::head::{FieldRoom, read_length};
 use crate::gateway::{Field, Received};
@@ -17,9 +18,11 @@ const READ: usize = 4096;
 
 /// Where an answer is read from.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct Source<'h> {
     pub(super) stream: Stream,
     pub(super) input: BytesMut,
+    /// Memory of the answer; of the same budget as bodies, for a client may take long to fetch it.
+    pub(super) hold: &'h mut Hold,
 }
 
 /// The head of a final answer.
@@ -50,7 +53,7 @@ impl From<io::Error> for NoAnswer {
     }
 }
 
-impl Source {
+impl Source<'_> {
     /// Reads until a final head is complete, over interim ones (RFC 9110, 15.2). Its status, and its bytes.
     pub(super) async fn final_head(&mut self) -> Result<(u16, Bytes), NoAnswer> {
         let mut left = HEAD;
@@ -91,6 +94,9 @@ impl Source {
         };
         while self.input.len() < length {
             self.input.reserve((length - self.input.len()).min(self.input.len().max(READ)));
+            if !self.holds(self.input.capacity()) {
+                return Received::TooLarge;
+            }
             match self.read().await {
                 Ok(0) | Err(_) => return Received::Broken,
                 Ok(_) => {}
@@ -103,7 +109,7 @@ impl Source {
         let (mut chunks, mut body) = (Chunks::new(), BytesMut::new());
         loop {
             let step = chunks.decode(&mut self.input, |data| body.extend_from_slice(data));
-            if body.len() > most {
+            if body.len() > most || !self.holds(body.capacity()) {
                 return Received::TooLarge;
             }
             match step {
@@ -121,7 +127,7 @@ impl Source {
     /// Backends of HTTP/1.0 end a body by closing. Whether all of it came, its JSON will tell.
     async fn until_close(&mut self, most: usize) -> Received {
         loop {
-            if self.input.len() > most {
+            if self.input.len() > most || !self.holds(self.input.capacity()) {
                 return Received::TooLarge;
             }
             match self.read().await {
@@ -130,6 +136,11 @@ impl Source {
                 Err(_) => return Received::Broken,
             }
         }
+    }
+
+    /// Whether there is memory for so much. What fits into one read is part of what a connection costs.
+    fn holds(&mut self, bytes: usize) -> bool {
+        bytes <= READ || self.hold.grow_to(bytes).is_ok()
     }
 
     async fn read(&mut self) -> io::Result<usize> {

@@ -2,6 +2,7 @@
 //! byte on nothing is.
 
 use super::answer::{NoAnswer, Source, read_head};
+use super::budget::Hold;
 use super::connection::{poll_write_pair, read_now};
 use super::head::FIELDS;
 use super::pool;
@@ -24,17 +25,21 @@ use tokio::io::AsyncWrite;
 /// Whose turn it is, over all upstreams: with one count for all, each still gets an even share.
 static TURN: AtomicUsize = AtomicUsize::new(0);
 
-/// Sends what was admitted and concludes from what comes back.
+/// Sends what was admitted and concludes from what comes back. `hold` is the memory of the answer.
 pub(super) async fn perform(
     connector: &TransportConnector,
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
+    hold: &mut Hold,
 ) -> (Consequence, UpstreamRecord) {
     let began = Instant::now();
     let (consequence, status) = match connect(connector, admitted.upstream()).await {
         None => (admitted.conclude(Exchange::NotSent), None),
-        Some((number, stream)) => exchange(admitted, head, ids, number, stream).await,
+        Some((number, stream)) => {
+            let source = Source { stream, input: BytesMut::new(), hold };
+            exchange(admitted, head, ids, number, source).await
+        }
     };
     let record = UpstreamRecord { result: consequence.result, status, took: began.elapsed() };
     (consequence, record)
@@ -87,11 +92,10 @@ async fn exchange(
     head: &Head<'_>,
     ids: &Ids,
     number: usize,
-    stream: Stream,
+    mut source: Source<'_>,
 ) -> (Consequence, Option<u16>) {
     let upstream = admitted.upstream();
     let by = Instant::now() + upstream.timeouts.exchange;
-    let mut source = Source { stream, input: BytesMut::new() };
     let message = admitted.head(number, head, ids);
     let answer = async {
         let sent = send(&mut source, &message, admitted.body()).await;
@@ -140,7 +144,7 @@ enum Sent {
 
 /// Writes head and body, and meanwhile takes in an early answer: an upstream that has refused a body
 /// may stop reading it.
-async fn send(source: &mut Source, head: &[u8], body: &[u8]) -> Sent {
+async fn send(source: &mut Source<'_>, head: &[u8], body: &[u8]) -> Sent {
     let total = head.len() + body.len();
     let mut sent = 0;
     std::future::poll_fn(|context| {

@@ -1,6 +1,7 @@
 //! One request, from its head to its record. Both protocols come through here: what differs is where
 //! a body is read from, and that is a [`BodySource`].
 
+use super::budget::Hold;
 use super::connection::Collected;
 use super::{App, Stray, exchange};
 use crate::form::Mismatch;
@@ -40,6 +41,8 @@ pub(super) struct Decision {
     client: IpAddr,
     time: SystemTime,
     began: Instant,
+    /// Memory of an upstream's answer, held until the client has it.
+    _hold: Option<Hold>,
 }
 
 /// What is read over of a body that nobody wants, at most.
@@ -130,8 +133,10 @@ async fn act(
     match ticket.submit(bytes) {
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
-            let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids);
+            let mut hold = app.budget.hold();
+            let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids, &mut hold);
             let (consequence, upstream) = performed.await;
+            decision._hold = Some(hold);
             decision.reply = consequence.reply;
             decision.outcome = consequence.outcome;
             decision.reason = consequence.reason;
@@ -158,6 +163,7 @@ impl Decision {
             client,
             time: SystemTime::now(),
             began: Instant::now(),
+            _hold: None,
         }
     }
 

@@ -50,7 +50,7 @@ pub enum Received {
     Whole(Bytes),
     /// Cut off, or badly framed.
     Broken,
-    /// Longer than `max_response`.
+    /// Longer than `max_response`, or than there is memory for.
     TooLarge,
 }
 
