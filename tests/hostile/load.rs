@@ -13,10 +13,10 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
 /// What the process may grow by beyond its budgets, whatever is thrown at it: buffers of workers, the log's queue (8 MiB),
-/// the allocator's slack.
-const CONSTANT: u64 = 24 * MIB;
-/// What one idle connection may cost, its kernel part not counted.
-const IDLE: u64 = 16 * KIB;
+/// and what the allocator takes from the system ahead of need, in steps of about 20 MiB.
+const CONSTANT: u64 = 48 * MIB;
+/// What one connection may cost beside its body, its kernel part not counted.
+const CONNECTION: u64 = 24 * KIB;
 
 #[track_caller]
 fn served(gate: &Gate, what: &str) {
@@ -47,17 +47,17 @@ fn warm(setup: Setup) -> (Gate, u64) {
 #[test]
 fn idle_connections_are_cheap() {
     let _turn = turn();
-    let many = number("IDLE_CONNECTIONS", 2000);
     let backend = Backend::agreeing();
-    let body = padded(MEETING_BODY, 65_536);
-    let kinds: [(&str, Option<Request>); 3] = [
-        ("silent", None),
-        ("after an arrival", Some(Request::get(MEETING))),
-        ("after an act at the limit", Some(Request::post(MEETING, body))),
+    let many = number("IDLE_CONNECTIONS", 2000);
+    let large = Request::post(MEETING, padded(MEETING_BODY, 256 << 10));
+    let kinds: [(&str, u64, Option<Request>); 3] = [
+        ("silent", many, None),
+        ("after an arrival", many, Some(Request::get(MEETING))),
+        ("after an act at the limit of 256 KiB", many / 5, Some(large)),
     ];
-    for (kind, request) in kinds {
-        let (gate, before) =
-            warm(Setup::meeting(&backend).with("keepalive", "10m").with("head_deadline", "10m"));
+    for (kind, many, request) in kinds {
+        let setup = Setup::meeting(&backend).with("keepalive", "10m").with("head_deadline", "10m");
+        let (gate, before) = warm(setup.with("routes/0/max_body", "256KiB"));
         let idle: Vec<Client> = (0..many)
             .map(|_| {
                 let mut client = gate.client();
@@ -67,13 +67,12 @@ fn idle_connections_are_cheap() {
                 client
             })
             .collect();
-        eventually("all are open", || {
-            gate.metrics().sum("formgate_connections", &[]) >= f64::from(u32::try_from(many).unwrap())
-        });
+        let open = f64::from(u32::try_from(many).unwrap());
+        eventually("all are open", || gate.metrics().sum("formgate_connections", &[]) >= open);
         served(&gate, kind);
         let each = rss(gate.pid()).saturating_sub(before) / many;
-        println!("load: {many} connections {kind}: {each} bytes each, {} threads", threads(gate.pid()));
-        assert!(each <= IDLE, "{kind}: {each} bytes each");
+        println!("load: {each} bytes each, {} threads", threads(gate.pid()));
+        within(&gate, before, many * CONNECTION, &format!("{many} connections {kind}"));
         drop(idle);
     }
 }
@@ -116,7 +115,7 @@ fn slow_bodies_stay_within_the_budget() {
         println!("load: 1000 slow bodies: {held} bytes held, {refused} turned away");
         assert!(refused > 0 && held > 0.0);
         // Each connection may hold one read beyond its body.
-        within(&gate, before, budget + 1000 * IDLE, "1000 slow bodies of 60 kB, budget 16 MiB");
+        within(&gate, before, budget + 1000 * CONNECTION, "1000 slow bodies of 60 kB, budget 16 MiB");
         drop(slow);
         eventually("the budget is free again", || {
             gate.metrics().counts("formgate_inflight_body_bytes", &[], 0)
@@ -171,7 +170,7 @@ fn bodies_at_the_limit_stay_within_the_budget() {
 #[test]
 fn answers_that_nobody_fetches_stay_within_the_budget() {
     let _turn = turn();
-    let long = json(format!("\"{}\"", "x".repeat(900_000)));
+    let long = json(format!("\"{}\"", "x".repeat(4 << 20)));
     let backend = Backend::scripted(move |seen, stream| {
         let large = seen.field("x-forwarded-host").as_deref() == Some("large.test");
         let bytes = if large { long.clone() } else { json("{}") };
@@ -180,10 +179,10 @@ fn answers_that_nobody_fetches_stay_within_the_budget() {
     let (gate, before) = warm(
         Setup::meeting(&backend)
             .with("inflight_bodies", "8MiB")
-            .with("routes/0/consequence/max_response", "1MiB"),
+            .with("routes/0/consequence/max_response", "5MiB"),
     );
     let act = Request::post(MEETING, MEETING_BODY).host(Some("large.test")).bytes();
-    let waiting: Vec<TcpStream> = (0..150)
+    let waiting: Vec<TcpStream> = (0..60)
         .map(|_| {
             let client = gate.client();
             // Little room at our end, so that most of the answer stays at the gate.
@@ -193,11 +192,14 @@ fn answers_that_nobody_fetches_stay_within_the_budget() {
             stream
         })
         .collect();
-    std::thread::sleep(Duration::from_millis(1500));
+    std::thread::sleep(Duration::from_millis(2500));
     assert_eq!(gate.get(MEETING).status, 200);
     let act = gate.post(MEETING, MEETING_BODY).status;
     assert!(matches!(act, 200 | 503), "{act}");
-    within(&gate, before, 8 * MIB, "150 answers of 900 kB that nobody fetches, budget 8 MiB");
+    println!("load: +{:.1} MiB while they wait", mib(rss(gate.pid()).saturating_sub(before)));
+    // What two workers need while they read and parse one of them comes on top.
+    let (budget, working) = (8 * MIB, 2 * 3 * 5 * MIB);
+    within(&gate, before, budget + working, "60 answers of 4 MiB that nobody fetches, budget 8 MiB");
     drop(waiting);
     eventually("good clients are served", || gate.post(MEETING, MEETING_BODY).status == 200);
 }
