@@ -1,6 +1,7 @@
 //! What attackers, broken upstreams and full machines do (issue 3). The long forms are in `README.md`.
 
 mod acts;
+mod canary;
 mod catalogue;
 mod complexity;
 mod differential;
@@ -11,6 +12,7 @@ mod life;
 mod load;
 mod process;
 mod soak;
+mod timing;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
