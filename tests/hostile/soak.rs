@@ -13,7 +13,9 @@ const GROWTH: u64 = 8 * 1024 * KIB;
 
 fn work(gate: &Gate, stop: &AtomicBool, next: &AtomicU64, requests: &AtomicU64) {
     let mut client = gate.client();
+    let pause = Duration::from_millis(number("SOAK_PAUSE_MS", 0));
     while !stop.load(Ordering::Relaxed) {
+        std::thread::sleep(pause);
         let act = next.fetch_add(1, Ordering::SeqCst);
         let mut random = Random(act);
         let request = match random.below(12) {
