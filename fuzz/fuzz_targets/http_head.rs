@@ -27,6 +27,10 @@ fn fields(head: &[u8]) -> Option<Vec<(Vec<u8>, Vec<u8>)>> {
 }
 
 fuzz_target!(|bytes: &[u8]| {
+    // The connection takes one empty line away and looks at the first byte before it looks for an end.
+    if !bytes.first().is_some_and(u8::is_ascii_graphic) {
+        return;
+    }
     let whole = find_head_end(bytes, 0);
     // Wherever the bytes were cut before, the end is the same.
     for seen in [1, 2, bytes.len() / 2, bytes.len().saturating_sub(1)] {
