@@ -19,8 +19,10 @@ mod exchange;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
+mod hand_over;
 mod head;
 mod http2;
+mod listen;
 mod pool;
 mod request;
 mod run;
@@ -35,7 +37,7 @@ use budget::Budget;
 use connection::HeadBounds;
 use pingora_core::connectors::TransportConnector;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Which events are shown unless `RUST_LOG` says otherwise. Pingora writes what it read from a client
 /// into its lines: of those only errors are shown.
@@ -50,8 +52,19 @@ struct App {
     bounds: HeadBounds,
     max_connections: usize,
     connections: AtomicUsize,
+    admin_connections: AtomicUsize,
     in_flight: AtomicUsize,
-    stopping: AtomicBool,
+    phase: AtomicU8,
+}
+
+/// How far the process is from its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Serving,
+    /// No new connections; those that are open may ask once more.
+    Leaving,
+    /// What is in flight is finished, and nothing else.
+    Draining,
 }
 
 /// What is not a request that could be judged.
@@ -81,8 +94,18 @@ impl Stray {
 }
 
 impl App {
-    fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::Relaxed)
+    fn enter(&self, phase: Phase) {
+        self.phase.store(phase as u8, Ordering::SeqCst);
+    }
+
+    /// Every answer is the last of its connection.
+    fn is_leaving(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) >= Phase::Leaving as u8
+    }
+
+    /// No act is begun any more.
+    fn is_draining(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) >= Phase::Draining as u8
     }
 
     /// One snapshot for one request (P11).

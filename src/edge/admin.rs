@@ -3,23 +3,21 @@
 //! A browser on the same machine can reach loopback too: requests whose `Host` is a name (DNS
 //! rebinding) or that carry an `Origin` are refused.
 
-use super::App;
 use super::connection::{BodyBounds, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Request, read};
-use crate::config::AdminAddress;
+use super::{App, Counted};
 use crate::gateway::{Reply, judge};
 use crate::json::Document;
 use crate::live::{Reload, Status};
 use crate::reason::Face;
+use async_trait::async_trait;
 use bytes::Bytes;
+use pingora_core::apps::ServerApp;
 use pingora_core::protocols::Stream;
-use pingora_core::protocols::l4::stream::Stream as L4Stream;
+use pingora_core::server::ShutdownWatch;
 use serde_json::{Value, json};
-use std::io;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -32,77 +30,21 @@ const BODY: usize = 16 << 20;
 const BOUNDS: HeadBounds =
     HeadBounds { bytes: 16 << 10, deadline: Duration::from_secs(10), idle: Duration::from_mins(1) };
 
-/// A bound admin listener.
-#[derive(Debug)]
-pub(super) enum Bound {
-    Tcp(std::net::TcpListener, SocketAddr),
-    Unix(std::os::unix::net::UnixListener, PathBuf),
+/// What pingora's service hands connections to.
+pub(super) struct Door {
+    pub(super) app: Arc<App>,
+    /// A unix socket's file says who may come; to loopback comes whoever is on this machine.
+    pub(super) by_file: bool,
 }
 
-impl Bound {
-    pub(super) fn bind(address: &AdminAddress) -> io::Result<Self> {
-        match address {
-            AdminAddress::Tcp(address) => {
-                let listener = std::net::TcpListener::bind(address)?;
-                listener.set_nonblocking(true)?;
-                let bound = listener.local_addr()?;
-                Ok(Self::Tcp(listener, bound))
-            }
-            AdminAddress::Unix(path) => {
-                // What an earlier process left behind; a living one would still answer on it.
-                if std::os::unix::net::UnixStream::connect(path).is_err() {
-                    let _ = std::fs::remove_file(path);
-                }
-                let listener = std::os::unix::net::UnixListener::bind(path)?;
-                std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
-                listener.set_nonblocking(true)?;
-                Ok(Self::Unix(listener, path.clone()))
-            }
+#[async_trait]
+impl ServerApp for Door {
+    async fn process_new(self: &Arc<Self>, stream: Stream, _shutdown: &ShutdownWatch) -> Option<Stream> {
+        let (_counted, open) = Counted::one(&self.app.admin_connections);
+        if open <= CONNECTIONS {
+            converse(&self.app, stream, self.by_file).await;
         }
-    }
-
-    /// As a person would type it.
-    pub(super) fn name(&self) -> String {
-        match self {
-            Self::Tcp(_, address) => format!("http://{address}"),
-            Self::Unix(_, path) => format!("unix:{}", path.display()),
-        }
-    }
-
-    /// Serves on the current runtime until it ends.
-    pub(super) fn listen(self, app: Arc<App>) {
-        tokio::spawn(async move {
-            if let Err(error) = self.accept(app).await {
-                tracing::error!(%error, "the admin listener has failed");
-            }
-        });
-    }
-
-    async fn accept(self, app: Arc<App>) -> io::Result<()> {
-        let places = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
-        let (tcp, unix) = match self {
-            Self::Tcp(listener, _) => (Some(tokio::net::TcpListener::from_std(listener)?), None),
-            Self::Unix(listener, _) => (None, Some(tokio::net::UnixListener::from_std(listener)?)),
-        };
-        loop {
-            let accepted: io::Result<L4Stream> = match (&tcp, &unix) {
-                (Some(tcp), _) => tcp.accept().await.map(|(stream, _)| stream.into()),
-                (None, Some(unix)) => unix.accept().await.map(|(stream, _)| stream.into()),
-                (None, None) => return Ok(()),
-            };
-            let Ok(stream) = accepted else {
-                tokio::time::sleep(Duration::from_millis(100)).await;
-                continue;
-            };
-            let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
-                continue;
-            };
-            let (app, by_name) = (Arc::clone(&app), unix.is_some());
-            tokio::spawn(async move {
-                converse(&app, Box::new(stream), by_name).await;
-                drop(place);
-            });
-        }
+        None
     }
 }
 
@@ -184,7 +126,7 @@ fn readiness(app: &App) -> Reply {
             "faults": refused.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
         })
     });
-    let ready = !app.is_stopping();
+    let ready = !app.is_leaving();
     document(
         if ready { 200 } else { 503 },
         &json!({
@@ -210,7 +152,12 @@ fn snapshot(app: &App) -> Value {
             "target": route.outbound.target,
         })
     });
-    json!({ "digest": snapshot.gateway.digest, "routes": routes.collect::<Vec<_>>() })
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "pid": std::process::id(),
+        "digest": snapshot.gateway.digest,
+        "routes": routes.collect::<Vec<_>>(),
+    })
 }
 
 fn reloaded(outcome: &Reload) -> Reply {

@@ -75,7 +75,7 @@ impl App {
                             };
                             let snapshot = self.snapshot();
                             let decision = decide(self, &snapshot, &request.head, &mut body).await;
-                            let closes = request.close || self.is_stopping();
+                            let closes = request.close || self.is_leaving();
                             let sent = respond(&mut connection, &decision, closes).await;
                             decision.record(self, &snapshot, &request.head, sent);
                             match (sent, closes, decision.close) {

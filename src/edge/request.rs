@@ -42,7 +42,7 @@ pub(super) struct Decision {
     time: SystemTime,
     began: Instant,
     /// Memory of an upstream's answer, held until the client has it.
-    _hold: Option<Hold>,
+    hold: Option<Hold>,
 }
 
 /// What is read over of a body that nobody wants, at most.
@@ -113,7 +113,7 @@ async fn act(
     ticket: Ticket<'_>,
     body: &mut impl BodySource,
 ) {
-    if app.is_stopping() {
+    if app.is_draining() {
         decision.refuse(Reason::Draining.into(), None);
         decision.close = true;
         return;
@@ -133,10 +133,9 @@ async fn act(
     match ticket.submit(bytes) {
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
-            let mut hold = app.budget.hold();
-            let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids, &mut hold);
+            let hold = decision.hold.insert(app.budget.hold());
+            let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids, hold);
             let (consequence, upstream) = performed.await;
-            decision._hold = Some(hold);
             decision.reply = consequence.reply;
             decision.outcome = consequence.outcome;
             decision.reason = consequence.reason;
@@ -163,7 +162,7 @@ impl Decision {
             client,
             time: SystemTime::now(),
             began: Instant::now(),
-            _hold: None,
+            hold: None,
         }
     }
 

@@ -3,22 +3,20 @@
 use super::app::Door;
 use super::budget::Budget;
 use super::connection::HeadBounds;
-use super::{App, admin, watch};
-use crate::config::{AccessLog, AdminAddress, Loaded, Settings};
+use super::hand_over::{TakeOver, hand_over};
+use super::listen::{self, Listeners};
+use super::{App, Phase, admin, watch};
+use crate::config::{AccessLog, Loaded};
 use crate::live::Live;
 use crate::telemetry::{Sink, Telemetry};
 use pingora_core::connectors::TransportConnector;
-use pingora_core::listeners::{L4BufferSettings, ListenerConfig};
-use pingora_core::server::{Fds, ListenFds};
 use pingora_core::services::Service as _;
-use pingora_core::services::listening::Service;
 use pingora_runtime::Runtime;
 use std::fs::OpenOptions;
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::IntoRawFd;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
@@ -47,6 +45,9 @@ pub enum ServeError {
     Start(String),
 }
 
+/// How long connections that wait between requests are kept for one more when stopping.
+const LAST_WORDS: Duration = Duration::from_millis(500);
+const PACE: Duration = Duration::from_millis(20);
 /// How often limiters forget clients whose allowance is whole again.
 const SWEEP: Duration = Duration::from_secs(10);
 
@@ -60,10 +61,10 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let settings = loaded.settings.clone();
     quiet_panics();
-    let listeners = bind(&settings)?;
-    let admin = settings.admin.as_ref().map(bind_admin).transpose()?;
-    let telemetry =
-        Telemetry::new(sink(&settings.access_log)?).map_err(|error| ServeError::Start(error.to_string()))?;
+    let start = |error: &dyn std::fmt::Display| ServeError::Start(error.to_string());
+    let (take_over, inherited) = TakeOver::receive().map_err(|error| start(&error))?;
+    let listeners = Listeners::of(&settings, &inherited)?;
+    let telemetry = Telemetry::new(sink(&settings.access_log)?).map_err(|error| start(&error))?;
     let telemetry = Arc::new(telemetry);
     let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry)));
     let app = Arc::new(App {
@@ -78,8 +79,9 @@ pub fn serve(
         },
         max_connections: settings.max_connections,
         connections: AtomicUsize::new(0),
+        admin_connections: AtomicUsize::new(0),
         in_flight: AtomicUsize::new(0),
-        stopping: AtomicBool::new(false),
+        phase: AtomicU8::new(Phase::Serving as u8),
     });
 
     let threads = settings
@@ -87,35 +89,32 @@ pub fn serve(
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
     let workers = Runtime::new_no_steal(threads, "worker");
-    let control = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| ServeError::Start(error.to_string()))?;
+    let control = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let control = control.map_err(|error| start(&error))?;
     let (stop, stopped) = channel::channel(false);
 
-    let addresses: Vec<SocketAddr> = listeners.iter().map(|(address, _)| *address).collect();
-    let mut service = service(&addresses, Arc::clone(&app));
-    let fds = hand_over(listeners);
-    workers.get_handle().spawn({
-        let stopped = stopped.clone();
-        async move { service.start_service(Some(fds), stopped, 1).await }
-    });
+    let (mut service, fds) = listen::service("formgate", Door(Arc::clone(&app)), &listeners.public);
+    let until = stopped.clone();
+    workers.get_handle().spawn(async move { service.start_service(Some(fds), until, 1).await });
     if let Some(every) = settings.watch {
         watch::watch(Arc::clone(&live), every);
     }
     control.block_on(async {
-        let shown = admin.as_ref().map(admin::Bound::name);
-        if let Some(admin) = admin {
-            admin.listen(Arc::clone(&app));
-        }
+        // The admin listener is open to the end: it is what tells how the stop goes.
+        let (_admin_stop, never) = channel::channel(false);
+        let by_file = listeners.admin.as_ref().is_some_and(|admin| admin.is_unix);
+        let door = admin::Door { app: Arc::clone(&app), by_file };
+        let (mut service, fds) = listen::service("admin", door, listeners.admin.as_slice());
+        tokio::spawn(async move { service.start_service(Some(fds), never, 1).await });
         tokio::spawn(sweep(Arc::clone(&live)));
-        let signals = Signals::new().map_err(|error| ServeError::Start(error.to_string()))?;
-        ready(&addresses, shown);
-        signals.until_stop(&live).await;
+        let signals = Signals::new().map_err(|error| start(&error))?;
+        ready(&listeners.addresses(), listeners.admin_name());
+        take_over.serves();
+        signals.until_stop(&live, &Arc::new(listeners)).await;
         tracing::info!(grace = ?settings.grace, "stopping: no new connections");
-        app.stopping.store(true, Ordering::SeqCst);
+        app.enter(Phase::Leaving);
         let _ = stop.send(true);
-        drain(&app, settings.grace).await;
+        leave(&app, settings.grace).await;
         Ok(())
     })?;
     telemetry.flush(Duration::from_secs(2));
@@ -131,21 +130,26 @@ fn quiet_panics() {
     }));
 }
 
-/// Waits until nothing is in flight, or `grace` is over.
-async fn drain(app: &App, grace: Duration) {
-    let until = Instant::now() + grace;
+/// Lets open connections say what they have to say, each answer being the last; then takes no more acts
+/// and waits until nothing is in flight, or `grace` is over.
+async fn leave(app: &App, grace: Duration) {
+    let began = Instant::now();
+    let over = |time| began.elapsed() >= time;
+    while app.connections.load(Ordering::SeqCst) > 0 && !over(grace.min(LAST_WORDS)) {
+        tokio::time::sleep(PACE).await;
+    }
+    app.enter(Phase::Draining);
     loop {
-        // Connections just accepted get a moment to say what they came for.
-        tokio::time::sleep(Duration::from_millis(50)).await;
         let left = app.in_flight.load(Ordering::SeqCst);
         if left == 0 {
             tracing::info!("stopped: nothing was in flight");
             return;
         }
-        if Instant::now() >= until {
+        if over(grace) {
             tracing::warn!(left, "stopped: the grace is over and requests were in flight");
             return;
         }
+        tokio::time::sleep(PACE).await;
     }
 }
 
@@ -163,6 +167,7 @@ struct Signals {
     terminate: tokio::signal::unix::Signal,
     interrupt: tokio::signal::unix::Signal,
     hangup: tokio::signal::unix::Signal,
+    replace: tokio::signal::unix::Signal,
 }
 
 impl Signals {
@@ -171,11 +176,12 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             interrupt: signal(SignalKind::interrupt())?,
             hangup: signal(SignalKind::hangup())?,
+            replace: signal(SignalKind::user_defined2())?,
         })
     }
 
-    /// SIGHUP reloads; SIGTERM and SIGINT stop.
-    async fn until_stop(mut self, live: &Arc<Live>) {
+    /// SIGHUP reloads; SIGTERM and SIGINT stop, and so does SIGUSR2 once a new process serves.
+    async fn until_stop(mut self, live: &Arc<Live>, listeners: &Arc<Listeners>) {
         loop {
             tokio::select! {
                 _ = self.terminate.recv() => return,
@@ -184,51 +190,18 @@ impl Signals {
                     let live = Arc::clone(live);
                     tokio::task::spawn_blocking(move || live.reload());
                 }
+                _ = self.replace.recv() => {
+                    let listeners = Arc::clone(listeners);
+                    let handed = tokio::task::spawn_blocking(move || hand_over(&listeners)).await;
+                    match handed {
+                        Ok(Ok(())) => return,
+                        Ok(Err(error)) => tracing::error!(%error, "not replaced: this process goes on"),
+                        Err(error) => tracing::error!(%error, "not replaced: this process goes on"),
+                    }
+                }
             }
         }
     }
-}
-
-/// Binds before anything else starts, so that a taken port is an error and not a panic, and port 0
-/// becomes a number.
-fn bind(settings: &Settings) -> Result<Vec<(SocketAddr, TcpListener)>, ServeError> {
-    let open = |address: &SocketAddr| {
-        let failed = |cause| ServeError::Listen { address: address.to_string(), cause };
-        let listener = TcpListener::bind(address).map_err(failed)?;
-        listener.set_nonblocking(true).map_err(failed)?;
-        let bound = listener.local_addr().map_err(failed)?;
-        Ok((bound, listener))
-    };
-    settings.listen.iter().map(open).collect()
-}
-
-fn bind_admin(address: &AdminAddress) -> Result<admin::Bound, ServeError> {
-    admin::Bound::bind(address).map_err(|cause| ServeError::Listen {
-        address: match address {
-            AdminAddress::Tcp(address) => address.to_string(),
-            AdminAddress::Unix(path) => path.display().to_string(),
-        },
-        cause,
-    })
-}
-
-/// Pingora takes listeners from a table of descriptors, as it does when an older process hands over.
-fn hand_over(listeners: Vec<(SocketAddr, TcpListener)>) -> ListenFds {
-    let mut fds = Fds::new();
-    for (address, listener) in listeners {
-        fds.add(address.to_string(), listener.into_raw_fd());
-    }
-    ListenFds::new(fds.into())
-}
-
-/// No buffers in pingora's streams: ours are in [`super::connection`], and only while they are needed.
-fn service(addresses: &[SocketAddr], app: Arc<App>) -> Service<Door> {
-    let mut service = Service::new("formgate".into(), Door(app));
-    for address in addresses {
-        let listener = ListenerConfig::tcp(address.to_string());
-        service.add_listener(listener.l4_buffer(L4BufferSettings::unbuffered()));
-    }
-    service
 }
 
 fn sink(access_log: &AccessLog) -> Result<Sink, ServeError> {

@@ -7,6 +7,7 @@ mod deadlines;
 mod faults;
 mod forms;
 mod framing;
+mod hand_over;
 mod heads;
 mod http2;
 mod limits;

@@ -84,17 +84,18 @@ fn the_grace_is_an_end() {
     assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
 }
 
-/// While it stops, whoever still gets in is told so, and nothing of theirs is sent.
+/// While it stops, open connections may ask once more for half a second; then whoever still gets in is told
+/// 503, and nothing of theirs is sent.
 #[test]
 fn a_stopping_gate_takes_no_new_acts() {
-    let (mut gate, backend) = slow(1000);
+    let (mut gate, backend) = slow(1500);
     let mut busy = gate.client();
     let mut idle = gate.client();
     assert_eq!(idle.exchange(&Request::get(MEETING)).status, 200);
     busy.send(&Request::post(MEETING, MEETING_BODY).bytes());
     eventually("the act is at the backend", || backend.count() == 1);
     gate.signal("TERM");
-    std::thread::sleep(Duration::from_millis(200));
+    std::thread::sleep(Duration::from_millis(750));
     if let Ok(response) = idle.try_exchange(&Request::post(MEETING, MEETING_BODY)) {
         assert_eq!(response.status, 503, "{}", response.head);
     }
