@@ -128,10 +128,9 @@ impl Came {
                 cut || (reset && (unknown || (at >= head && empty)))
             }
             Fault::Switching => status == 502 && bare,
-            Fault::Hang | Fault::EndlessHead | Fault::Junk => unknown,
+            Fault::Hang | Fault::EndlessHead | Fault::Junk | Fault::PartRead(..) => unknown,
             Fault::Early(200, reset) => whole || unknown || (reset && empty),
             Fault::Early(code, _) => unknown || (bare && status == face(code)),
-            Fault::PartRead(..) => unknown,
         }
     }
 }

@@ -36,7 +36,7 @@ fn bodies() -> Vec<Vec<u8>> {
         format!(r#"{{"title":"{CANARY}"#),
         format!(r#"{{"title":{CANARY}}}"#),
         format!("\"{CANARY}\\ud800\""),
-        format!("{CANARY}"),
+        CANARY.to_owned(),
         format!("[\"{CANARY}\"] x"),
         format!(r#"{{"a":"{CANARY}"}}"#),
         format!(r#"{{"{CANARY}":{{"{CANARY}":"{CANARY}"}}}}"#),

@@ -124,12 +124,16 @@ fn word(word: &str) -> Vec<u8> {
         "stolen_len" => act(SMUGGLED).len().to_string(),
         "stolen_hex" => format!("{:x}", act(SMUGGLED).len()),
         "stolen_body" => SMUGGLED.to_owned(),
-        "fields97" => (0..97).map(|n| format!("X-{n}: {n}\r\n")).collect(),
-        "fields90" => (0..90).map(|n| format!("X-{n}: {n}\r\n")).collect(),
+        "fields97" => numbered(97),
+        "fields90" => numbered(90),
         repeated => {
             let (text, times) = repeated.rsplit_once('*').unwrap_or_else(|| panic!("word {word:?}"));
             return bytes(&text.replace("\\}", "}")).repeat(times.parse().unwrap());
         }
     };
     text.into_bytes()
+}
+
+fn numbered(many: usize) -> String {
+    (0..many).map(|n| format!("X-{n}: {n}\r\n")).collect::<Vec<_>>().concat()
 }

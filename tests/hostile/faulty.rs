@@ -243,25 +243,11 @@ fn perform(
             log.changed.fetch_add(1, Ordering::SeqCst);
         }
     }
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
-    let (bytes, next) = match fault {
-        Fault::Good => (good(act), Next::Act),
-        Fault::Closing => (
-            answer("200 OK", "Connection: close\r\nContent-Type: application/json\r\n", echo(act)),
-            Next::Over,
-        ),
+    match fault {
         Fault::IdleClose(micros) => {
             let _ = stream.write_all(&good(act));
             std::thread::sleep(Duration::from_micros(micros));
             return Next::Close;
-        }
-        Fault::UntilClose => (format!("{head}\r\n{}", echo(act)).into_bytes(), Next::Close),
-        Fault::Http10 => {
-            (String::from_utf8(good(act)).unwrap().replace("HTTP/1.1", "HTTP/1.0").into_bytes(), Next::Over)
-        }
-        Fault::Interim => {
-            let interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
-            ([interim.as_slice(), &good(act)].concat(), Next::Act)
         }
         Fault::Trickle => {
             for byte in good(act) {
@@ -272,9 +258,44 @@ fn perform(
             }
             return Next::Act;
         }
+        Fault::EndlessChunks => {
+            return endless(
+                stream,
+                &format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n"),
+                &format!("2000\r\n{}\r\n", "x".repeat(0x2000)),
+            );
+        }
+        Fault::EndlessLength => {
+            return endless(stream, &format!("{HEAD}Content-Length: 99999999999\r\n\r\n"), &"x".repeat(8192));
+        }
+        Fault::EndlessHead => return endless(stream, HEAD, &"X-More: x\r\n".repeat(600)),
+        _ => {}
+    }
+    let (bytes, next) = said(fault, act);
+    if stream.write_all(&bytes).is_ok() { next } else { Next::Close }
+}
+
+const HEAD: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+
+/// What is written at once, and how the connection goes on.
+fn said(fault: Fault, act: u64) -> (Vec<u8>, Next) {
+    match fault {
+        Fault::Good => (good(act), Next::Act),
+        Fault::Closing => (
+            answer("200 OK", "Connection: close\r\nContent-Type: application/json\r\n", echo(act)),
+            Next::Over,
+        ),
+        Fault::UntilClose => (format!("{HEAD}\r\n{}", echo(act)).into_bytes(), Next::Close),
+        Fault::Http10 => {
+            (String::from_utf8(good(act)).unwrap().replace("HTTP/1.1", "HTTP/1.0").into_bytes(), Next::Over)
+        }
+        Fault::Interim => {
+            let interim = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
+            ([interim.as_slice(), &good(act)].concat(), Next::Act)
+        }
         Fault::Chunked => {
             let chunks = format!(
-                "{head}Transfer-Encoding: chunked\r\n\r\n1\r\n{{\r\n{:x}\r\n{}\r\n0\r\nX: y\r\n\r\n",
+                "{HEAD}Transfer-Encoding: chunked\r\n\r\n1\r\n{{\r\n{:x}\r\n{}\r\n0\r\nX: y\r\n\r\n",
                 echo(act).len() - 1,
                 &echo(act)[1..]
             );
@@ -286,46 +307,41 @@ fn perform(
         Fault::Status(status) => {
             (answer(&format!("{status} As Said"), "Location: /elsewhere\r\n", "secret words"), Next::Act)
         }
-        Fault::Cut(at, reset) => (good(act)[..at].to_vec(), close(reset)),
+        Fault::Cut(at, reset) => (good(act)[..at].to_vec(), if reset { Next::Reset } else { Next::Close }),
         Fault::Twice => ([good(act), json(r#"{"stolen":true}"#)].concat(), Next::Over),
         Fault::Switching => (
             b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\nraw".to_vec(),
             Next::Over,
         ),
         Fault::BrokenChunks(which) => (
-            format!("{head}Transfer-Encoding: chunked\r\n\r\n{}", BROKEN[which]).into_bytes(),
+            format!("{HEAD}Transfer-Encoding: chunked\r\n\r\n{}", BROKEN[which]).into_bytes(),
             if which == 5 { Next::Close } else { Next::Over },
         ),
         Fault::Long(silent) => {
-            let said = format!("{head}Content-Length: {}\r\n\r\n{}", echo(act).len() + 9, echo(act));
+            let said = format!("{HEAD}Content-Length: {}\r\n\r\n{}", echo(act).len() + 9, echo(act));
             (said.into_bytes(), if silent { Next::Over } else { Next::Close })
         }
-        Fault::Short => (format!("{head}Content-Length: 5\r\n\r\n{}", echo(act)).into_bytes(), Next::Over),
+        Fault::Short => (format!("{HEAD}Content-Length: 5\r\n\r\n{}", echo(act)).into_bytes(), Next::Over),
         Fault::Gzip => (
             answer("200 OK", "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", echo(act)),
             Next::Act,
         ),
-        Fault::EndlessChunks => {
-            return endless(
-                stream,
-                &format!("{head}Transfer-Encoding: chunked\r\n\r\n"),
-                &format!("2000\r\n{}\r\n", "x".repeat(0x2000)),
-            );
-        }
-        Fault::EndlessLength => {
-            return endless(stream, &format!("{head}Content-Length: 99999999999\r\n\r\n"), &"x".repeat(8192));
-        }
-        Fault::EndlessHead => return endless(stream, head, &"X-More: x\r\n".repeat(600)),
         Fault::NotJson => (json("{\"act\":"), Next::Act),
         Fault::Hang => (Vec::new(), Next::Over),
         Fault::Junk => (b"SSH-2.0-OpenSSH_9.9\r\n\r\n".to_vec(), Next::Over),
         Fault::TwoLengths => (
-            format!("{head}Content-Length: 2\r\nContent-Length: 9\r\n\r\n{}", echo(act)).into_bytes(),
+            format!("{HEAD}Content-Length: 2\r\nContent-Length: 9\r\n\r\n{}", echo(act)).into_bytes(),
             Next::Over,
         ),
-        Fault::Early(..) | Fault::PartRead(..) => (Vec::new(), Next::Close),
-    };
-    if stream.write_all(&bytes).is_ok() { next } else { Next::Close }
+        // Not at once.
+        Fault::Early(..)
+        | Fault::PartRead(..)
+        | Fault::IdleClose(_)
+        | Fault::Trickle
+        | Fault::EndlessChunks
+        | Fault::EndlessLength
+        | Fault::EndlessHead => (Vec::new(), Next::Close),
+    }
 }
 
 fn endless(stream: &mut TcpStream, start: &str, more: &str) -> Next {

@@ -122,7 +122,7 @@ impl Raw {
                 return came;
             }
             let _ = self.stream.set_read_timeout(Some(left));
-            let mut buffer = [0; 65_536];
+            let mut buffer = [0; 16_384];
             match self.stream.read(&mut buffer) {
                 Ok(0) => {
                     came.closed = true;

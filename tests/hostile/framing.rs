@@ -106,7 +106,7 @@ fn no_byte_of_a_second_request_is_ever_taken_as_one() {
                 match run(&gate, &backend, &case, bytewise) {
                     Ok(answered) => requests += answered,
                     Err(fault) => {
-                        wrong.push(format!("{file}: {} (bytewise: {bytewise}): {fault}", case.name))
+                        wrong.push(format!("{file}: {} (bytewise: {bytewise}): {fault}", case.name));
                     }
                 }
             }

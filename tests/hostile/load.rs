@@ -204,6 +204,9 @@ fn answers_that_nobody_fetches_stay_within_the_budget() {
     eventually("good clients are served", || gate.post(MEETING, MEETING_BODY).status == 200);
 }
 
+/// The request of a flood with this number.
+type Make = fn(u64) -> Request;
+
 /// One request each from ever new addresses, for ever new paths, refused in ever new ways.
 #[test]
 fn floods_of_what_is_new_are_bounded() {
@@ -217,7 +220,6 @@ fn floods_of_what_is_new_are_bounded() {
             .with("limiter_keys", 10_000),
     );
     let many = number("FLOOD", 20_000);
-    type Make = fn(u64) -> Request;
     let floods: [(&str, Make, &[u16]); 4] = [
         (
             "addresses",

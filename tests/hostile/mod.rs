@@ -3,6 +3,7 @@
 mod acts;
 mod canary;
 mod catalogue;
+mod clock;
 mod complexity;
 mod differential;
 mod faulty;

@@ -115,7 +115,7 @@ fn refusals_of_one_stage_take_alike() {
             );
         }
         let medians = || all.iter().map(|measured| measured.quantile(50));
-        let spread = medians().max().unwrap() - medians().min().unwrap();
+        let spread = medians().max().unwrap().saturating_sub(medians().min().unwrap());
         println!("timing: {stage}: medians are {spread:?} apart");
         apart.push((stage, spread));
     }
