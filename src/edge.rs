@@ -5,8 +5,8 @@
 //! LF, folds equal Content-Lengths, drops a Content-Length beside Transfer-Encoding) before we could
 //! look, bounds reads one by one and not in all, and costs more than the rest of the gate together.
 //!
-//! One request goes: [`connection`] (bytes) ▶ [`head`] (strict) ▶ [`request`] (decide) ▶
-//! [`exchange`] (the upstream, once) ▶ [`connection`] (the answer).
+//! One request goes: `connection` (bytes) ▶ `head` (strict) ▶ `request` (decide) ▶ `exchange` (the
+//! upstream, once) ▶ `connection` (the answer).
 
 mod admin;
 mod answer;

@@ -2,7 +2,7 @@
 //!
 //! A request goes through [`Gateway::triage`]: resolve ▶ throttle ▶ answer, or gate the head and
 //! hand out a [`Ticket`]. [`Ticket::submit`] makes an [`Admitted`] of a body that the form admits;
-//! [`Admitted::message`] is what leaves for the upstream, [`Admitted::conclude`] what the client may
+//! [`Admitted::head`] is what leaves for the upstream, [`Admitted::conclude`] what the client may
 //! see of what came back.
 
 mod act;

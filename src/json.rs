@@ -1,7 +1,7 @@
 //! Strict JSON: bytes to a borrowed, flat document (RFC 8259, narrowed as the GPT draft,
 //! "Verification", asks).
 //!
-//! One pass writes one [slot](slot) per value and per member name, in the order of the input; what
+//! One pass writes one slot per value and per member name, in the order of the input; what
 //! has no escapes stays where it came in. The buffers are reused, so parsing stops allocating once
 //! they have grown. Nothing recurses over the input while parsing, and what recurses over a parsed
 //! document is bounded by [`MAX_DEPTH`].

@@ -151,6 +151,7 @@ impl Live {
             Reload::Refused(_) => "refused",
         };
         self.telemetry.count_reload(result);
+        self.telemetry.config_refused.set(i64::from(matches!(outcome, Reload::Refused(_))));
         report(&outcome);
         outcome
     }

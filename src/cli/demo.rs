@@ -95,8 +95,9 @@ The backend says what reaches it ("backend:"); the JSON lines are formgate's acc
 4. A backend that answers 204 has acted: the client gets 200 and {{}}.
    curl -si {gate}/api/v2/home/command -d '{{"command":"dim","device":"hall.light","level":40}}'
 
-5. Edit {form} (try "maxLength": 2 for title), save, and repeat 1 and 2.
-   What is served and what is enforced change together. Break the file: nothing changes but a metric.
+5. Edit {form}: make the title's "maxLength" 8, save, and post a longer one. What is
+   published (1) and what is enforced change together. Break the file: nothing changes but a metric.
+   curl -si {address} -H 'content-type: application/json' -d '{{"title":"A long title","displayName":"Ada"}}'
 {metrics}
 "#
     ));

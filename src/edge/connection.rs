@@ -90,7 +90,8 @@ impl Connection {
                 Ok(_) => {}
             }
         }
-        let deadline = Instant::now() + bounds.deadline;
+        // Most heads come in one piece: only the others cost a look at the clock.
+        let mut deadline = None;
         let (mut seen, mut first) = (0, true);
         loop {
             // One empty line before a request is a client's habit (RFC 9112, 2.2); two are not.
@@ -119,7 +120,9 @@ impl Connection {
                 }
                 seen = self.input.len();
             }
-            match self.read_within(deadline.saturating_duration_since(Instant::now())).await {
+            let now = Instant::now();
+            let by = *deadline.get_or_insert(now + bounds.deadline);
+            match self.read_within(by.saturating_duration_since(now)).await {
                 Ok(0) => return Opening::Stray(Stray::Cut),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {

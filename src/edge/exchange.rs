@@ -1,7 +1,7 @@
 //! One act, sent once (P5). Only a failed connect is tried again, on the next server; from the first
 //! byte on nothing is.
 
-use super::answer::{NoAnswer, Source, read_head};
+use super::answer::{Source, read_head};
 use super::budget::Hold;
 use super::connection::{poll_write_pair, read_now};
 use super::head::FIELDS;
@@ -34,7 +34,7 @@ pub(super) async fn perform(
     hold: &mut Hold,
 ) -> (Consequence, UpstreamRecord) {
     let began = Instant::now();
-    let (consequence, status) = match connect(connector, admitted.upstream()).await {
+    let (consequence, status) = match connect(connector, admitted.upstream(), began).await {
         None => (admitted.conclude(Exchange::NotSent), None),
         Some((number, stream)) => {
             let source = Source { stream, input: BytesMut::new(), hold };
@@ -46,13 +46,17 @@ pub(super) async fn perform(
 }
 
 /// A connection to one of the servers, kept or new: each is tried once, beginning with the next in turn.
-async fn connect(connector: &TransportConnector, upstream: &Upstream) -> Option<(usize, Stream)> {
+async fn connect(
+    connector: &TransportConnector,
+    upstream: &Upstream,
+    now: Instant,
+) -> Option<(usize, Stream)> {
     let count = upstream.servers.len();
     let first = if count > 1 { TURN.fetch_add(1, Ordering::Relaxed) } else { 0 };
     for offset in 0..count {
         let number = first.wrapping_add(offset) % count;
         let server = &upstream.servers[number];
-        if let Some(stream) = pool::take(server, upstream.timeouts.idle) {
+        if let Some(stream) = pool::take(server, upstream.timeouts.idle, now) {
             return Some((number, stream));
         }
         match timeout(upstream.timeouts.connect, open(connector, server)).await {
@@ -87,51 +91,63 @@ async fn open(connector: &TransportConnector, server: &Server) -> io::Result<Str
 const UNUSED: usize = 64 << 10;
 const UNUSED_TIME: Duration = Duration::from_secs(1);
 
+/// Within one time for all of it. Once the status line is there it has said what became of the act,
+/// whatever becomes of the rest.
 async fn exchange(
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
     number: usize,
-    mut source: Source<'_>,
+    source: Source<'_>,
 ) -> (Consequence, Option<u16>) {
-    let upstream = admitted.upstream();
-    let by = Instant::now() + upstream.timeouts.exchange;
-    let message = admitted.head(number, head, ids);
-    let answer = async {
-        let sent = send(&mut source, &message, admitted.body()).await;
-        match sent {
-            Sent::Nothing => Err(Exchange::NotSent),
-            Sent::All | Sent::Part => match source.final_head().await {
-                Ok((status, bytes)) => Ok((status, bytes, matches!(sent, Sent::All))),
-                Err(NoAnswer) => Err(Exchange::Unknown),
-            },
-        }
-    };
-    let (status, head_bytes, whole) = match timeout(upstream.timeouts.exchange, answer).await {
-        Ok(Ok(answer)) => answer,
-        Ok(Err(exchange)) => return (admitted.conclude(exchange), None),
-        Err(_) => return (admitted.conclude(Exchange::Unknown), None),
-    };
-    // From here on the status line has said what became of the act, whatever becomes of the rest.
-    let mut room = [const { MaybeUninit::uninit() }; FIELDS];
-    let (fields, body) = match read_head(&head_bytes, &mut room) {
-        None => (&[][..], Received::Broken),
-        Some(answer) => {
-            let left = by.saturating_duration_since(Instant::now());
-            let (most, time) = match status {
-                200..=299 => (admitted.max_response(), left),
-                _ => (UNUSED, left.min(UNUSED_TIME)),
-            };
-            let read = timeout(time, source.body(&answer, most)).await;
-            let (body, reusable) = read.unwrap_or((Received::Broken, false));
-            if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
-                let server = &upstream.servers[number];
-                pool::give_back(server, source.stream, upstream.timeouts.idle, upstream.keepalive);
+    let mut said = None;
+    let converse = converse(admitted, head, ids, number, source, &mut said);
+    match timeout(admitted.upstream().timeouts.exchange, converse).await {
+        Ok(consequence) => (consequence, said),
+        Err(_) => match said {
+            None => (admitted.conclude(Exchange::Unknown), None),
+            Some(status) => {
+                let answered = Exchange::Answered { status, fields: &[], body: Received::Broken };
+                (admitted.conclude(answered), said)
             }
-            (answer.fields, body)
-        }
+        },
+    }
+}
+
+async fn converse(
+    admitted: &Admitted<'_>,
+    head: &Head<'_>,
+    ids: &Ids,
+    number: usize,
+    mut source: Source<'_>,
+    said: &mut Option<u16>,
+) -> Consequence {
+    let upstream = admitted.upstream();
+    let sent = send(&mut source, &admitted.head(number, head, ids), admitted.body()).await;
+    let whole = match sent {
+        Sent::Nothing => return admitted.conclude(Exchange::NotSent),
+        Sent::All => true,
+        Sent::Part => false,
     };
-    (admitted.conclude(Exchange::Answered { status, fields, body }), Some(status))
+    let Ok((status, head_bytes)) = source.final_head().await else {
+        return admitted.conclude(Exchange::Unknown);
+    };
+    *said = Some(status);
+    let mut room = [const { MaybeUninit::uninit() }; FIELDS];
+    let Some(answer) = read_head(&head_bytes, &mut room) else {
+        return admitted.conclude(Exchange::Answered { status, fields: &[], body: Received::Broken });
+    };
+    let (body, reusable) = if (200..300).contains(&status) {
+        source.body(&answer, admitted.max_response()).await
+    } else {
+        let read = timeout(UNUSED_TIME, source.body(&answer, UNUSED)).await;
+        read.unwrap_or((Received::Broken, false))
+    };
+    if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
+        let server = &upstream.servers[number];
+        pool::give_back(server, source.stream, upstream.timeouts.idle, upstream.keepalive);
+    }
+    admitted.conclude(Exchange::Answered { status, fields: answer.fields, body })
 }
 
 enum Sent {

@@ -18,10 +18,10 @@ struct Idle {
 
 /// A connection that can take an act: idle for less than `idle`, and silent. The one used last comes
 /// first, so that the others can grow old.
-pub(super) fn take(server: &Server, idle: Duration) -> Option<Stream> {
+pub(super) fn take(server: &Server, idle: Duration, now: Instant) -> Option<Stream> {
     loop {
         let mut candidate = IDLE.with_borrow_mut(|pool| pool.get_mut(server)?.pop())?;
-        if candidate.since.elapsed() < idle && is_silent(&mut candidate.stream) {
+        if now.saturating_duration_since(candidate.since) < idle && is_silent(&mut candidate.stream) {
             return Some(candidate.stream);
         }
     }
@@ -35,9 +35,13 @@ pub(super) fn give_back(server: &Server, stream: Stream, idle: Duration, most: u
             pool.insert(server.clone(), Vec::new());
         }
         if let Some(kept) = pool.get_mut(server) {
-            kept.retain(|old| old.since.elapsed() < idle);
+            let now = Instant::now();
+            // The longest idle come first: those used last are taken and put back at the end.
+            let is_old = |old: &&Idle| now.saturating_duration_since(old.since) >= idle;
+            let old = kept.iter().take_while(is_old).count();
+            kept.drain(..old);
             if kept.len() < most {
-                kept.push(Idle { stream, since: Instant::now() });
+                kept.push(Idle { stream, since: now });
             }
         }
     });

@@ -86,13 +86,13 @@ async fn foresee(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
             decision.index = Some(index);
             decision.reply = reply;
             decision.outcome = outcome;
-            decision.close = !body.discard(UNWANTED, Instant::now() + UNWANTED_DEADLINE).await;
+            decision.close = !body.discard(UNWANTED, decision.began + UNWANTED_DEADLINE).await;
         }
         Triage::Refuse { index, rejection } => {
             decision.index = index;
             decision.refuse(rejection, None);
             let most = index.map_or(UNWANTED, |index| gateway.max_body(index).min(UNWANTED * 16));
-            let by = Instant::now() + UNWANTED_DEADLINE;
+            let by = decision.began + UNWANTED_DEADLINE;
             decision.close = !body.discard(most, by).await;
         }
         Triage::Collect(ticket) => {
@@ -118,7 +118,7 @@ async fn act(
         decision.close = true;
         return;
     }
-    let by = Instant::now() + ticket.deadline();
+    let by = decision.began + ticket.deadline();
     let collected = match body.collect(ticket.limit(), by).await {
         Ok(collected) => collected,
         Err(reason) => {

@@ -66,6 +66,8 @@ pub fn serve(
     let listeners = Listeners::of(&settings, &inherited)?;
     let telemetry = Telemetry::new(sink(&settings.access_log)?).map_err(|error| start(&error))?;
     let telemetry = Arc::new(telemetry);
+    let limit = i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX);
+    telemetry.inflight_body_bytes_limit.set(limit);
     let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry)));
     let app = Arc::new(App {
         budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),

@@ -26,6 +26,10 @@ pub struct Telemetry {
     snapshot_timestamp: Gauge,
     /// `formgate_inflight_body_bytes`; the budget sets it.
     pub inflight_body_bytes: IntGauge,
+    /// `formgate_inflight_body_bytes_limit`: `inflight_bodies`.
+    pub inflight_body_bytes_limit: IntGauge,
+    /// `formgate_config_refused`: 1 while the newest files are refused.
+    pub config_refused: IntGauge,
     /// `formgate_connections`; set when it is asked for.
     pub connections: IntGauge,
     /// `formgate_connections_refused_total`: closed at once, over `max_connections`.
@@ -95,6 +99,14 @@ impl Telemetry {
                 ),
             )?,
             inflight_body_bytes: gauge("formgate_inflight_body_bytes", "Memory held by bodies in flight.")?,
+            inflight_body_bytes_limit: gauge(
+                "formgate_inflight_body_bytes_limit",
+                "Memory that bodies in flight may hold.",
+            )?,
+            config_refused: gauge(
+                "formgate_config_refused",
+                "1 while the newest files are refused and an older generation is served.",
+            )?,
             connections: gauge("formgate_connections", "Client connections open.")?,
             connections_refused: counter(
                 "formgate_connections_refused_total",
