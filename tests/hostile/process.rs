@@ -68,4 +68,15 @@ impl Curve {
         let under: f64 = points.iter().map(|(at, _)| (at - x).powi(2)).sum();
         over / under
     }
+
+    /// How much higher the lowest point of the last third lies than that of the second, in bytes.
+    pub(super) fn risen(&self) -> u64 {
+        let third = self.points.len() / 3;
+        let floor = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
+        // Resident memory is a whole number of bytes, far below 2^52.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let risen =
+            (floor(&self.points[2 * third..]) - floor(&self.points[third..2 * third])).max(0.0) as u64;
+        risen
+    }
 }
