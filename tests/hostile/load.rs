@@ -260,6 +260,29 @@ fn floods_of_what_is_new_are_bounded() {
     within(&gate, before, 3 * 10_000 * 128, "floods of what is new");
 }
 
+/// Clients that ask and ask and never read: each holds one answer at the gate, not all that it asked for.
+#[test]
+fn clients_that_never_read_hold_one_answer_each() {
+    let _turn = turn();
+    let backend = Backend::agreeing();
+    let (gate, before) = warm(Setup::meeting(&backend));
+    let many = [Request::get(MEETING), Request::post(MEETING, MEETING_BODY), Request::get("/x")];
+    let bytes: Vec<u8> = many.iter().cycle().take(300).flat_map(Request::bytes).collect();
+    let deaf: Vec<TcpStream> = (0..200)
+        .map(|_| {
+            let mut stream = gate.client().stream;
+            let _ = socket2::SockRef::from(&stream).set_recv_buffer_size(4096);
+            let _ = stream.set_write_timeout(Some(Duration::from_millis(5)));
+            while stream.write_all(&bytes).is_ok() {}
+            stream
+        })
+        .collect();
+    served(&gate, "meanwhile");
+    within(&gate, before, 200 * CONNECTION, "200 clients that never read");
+    drop(deaf);
+    served(&gate, "afterwards");
+}
+
 /// 100 a second and 50 at once are 100 a second and 50 at once.
 #[test]
 fn limits_hold_within_one_percent() {
