@@ -106,7 +106,9 @@ fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
 
 fn brotli(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    let mut writer = brotli::CompressorWriter::new(&mut out, 4096, 11, 22);
+    // A window that holds all of it, and not more: the encoder's memory goes by the window, tens of MiB at 22.
+    let window = (usize::BITS - bytes.len().leading_zeros()).clamp(10, 22);
+    let mut writer = brotli::CompressorWriter::new(&mut out, 4096, 11, window);
     writer.write_all(bytes).ok()?;
     writer.flush().ok()?;
     drop(writer);
