@@ -156,7 +156,13 @@ impl Connection {
                         self.let_go(length);
                         return Ok(Collected { bytes, hold });
                     }
-                    self.input.reserve(room - have);
+                    if self.input.capacity() < room {
+                        // Not `reserve`, which may take twice as much as is held for it; and with the room
+                        // that a read asks for, or the last bytes of a body would double its buffer.
+                        let mut grown = BytesMut::with_capacity(room + READ / 4);
+                        grown.extend_from_slice(&self.input);
+                        self.input = grown;
+                    }
                     self.read_body(bounds.deadline).await?;
                 }
             }
