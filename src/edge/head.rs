@@ -59,6 +59,10 @@ pub(super) fn read<'a>(
     peer: IpAddr,
     scheme: &'static str,
 ) -> Result<Request<'a>, Stray> {
+    // httparse would skip empty lines.
+    if bytes.is_empty() || !starts_like_a_method(bytes) {
+        return Err(Stray::Framing);
+    }
     let mut request = httparse::Request::new(&mut []);
     match request.parse_with_uninit_headers(bytes, room) {
         Ok(httparse::Status::Complete(length)) if length == bytes.len() => {}
@@ -240,6 +244,7 @@ mod tests {
         }
         for whole in [
             "GET /a HTTP/1.1\r\n\r\n",
+            "\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n",
             "GET /a HTTP/1.1\r\nHost: a b\r\n\r\n",
             "GET /a HTTP/1.1\r\nHost: u@x\r\n\r\n",
             "GET /a HTTP/1.1\nHost: x\n\n",
