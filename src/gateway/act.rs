@@ -22,14 +22,10 @@ pub struct Ticket<'g> {
     pub(super) origin: Origin,
 }
 
-/// The permission to reach an upstream, once: a body that the form admits.
+/// The permission to reach an upstream, once: a ticket, and a body that its form admits.
 #[derive(Debug)]
 pub struct Admitted<'g> {
-    pub(super) index: usize,
-    pub(super) route: &'g Route,
-    pub(super) departure: &'g Departure,
-    pub(super) client: ClientKey,
-    pub(super) origin: Origin,
+    pub(super) ticket: Ticket<'g>,
     body: Bytes,
 }
 
@@ -53,14 +49,7 @@ impl<'g> Ticket<'g> {
     pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Unfit> {
         let Route { form, max_body, .. } = self.route;
         match with_document(|document| judge(form, *max_body, document, &body)) {
-            Ok(()) => Ok(Admitted {
-                index: self.index,
-                route: self.route,
-                departure: self.departure,
-                client: self.client,
-                origin: self.origin,
-                body,
-            }),
+            Ok(()) => Ok(Admitted { ticket: self, body }),
             Err(unfit) => {
                 note_refused(self.route, self.client);
                 Err(unfit)
@@ -128,11 +117,6 @@ pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), 
 }
 
 impl Admitted<'_> {
-    /// The route, for labels.
-    pub fn index(&self) -> usize {
-        self.index
-    }
-
     /// The very bytes of the client.
     pub fn body(&self) -> &Bytes {
         &self.body

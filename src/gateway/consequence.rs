@@ -134,7 +134,7 @@ impl Consequence {
 impl Admitted<'_> {
     /// Bytes of the upstream's body that are read, at most.
     pub fn max_response(&self) -> usize {
-        self.route.consequence.max_response
+        self.ticket.route.consequence.max_response
     }
 
     /// The table.
@@ -150,14 +150,14 @@ impl Admitted<'_> {
             }
             Exchange::Answered { status, fields, body } => (status, fields, body),
         };
-        let rule = &self.route.consequence;
+        let rule = &self.ticket.route.consequence;
         match status {
             200..=299 => self.success(fields, body),
             301 | 302 | 303 | 307 | 308 if rule.redirect_is_success => {
                 Consequence::done(Bytes::from_static(b"{}"), &self.passed(fields), UpstreamResult::Redirected)
             }
             400 | 404 | 409 | 410 | 412 | 422 => {
-                note_refused(self.route, self.client);
+                note_refused(self.ticket.route, self.ticket.client);
                 let (reason, result) = (Reason::Upstream, UpstreamResult::Refused);
                 let reply = Reply::of(Rejection::from(reason).face());
                 Consequence { reply, outcome: Outcome::Refused, result, reason: Some(reason) }
@@ -179,7 +179,7 @@ impl Admitted<'_> {
     }
 
     fn success(&self, fields: &[Field<'_>], body: Received) -> Consequence {
-        let rule = &self.route.consequence;
+        let rule = &self.ticket.route.consequence;
         let passed = self.passed(fields);
         let nothing = |result| Consequence::done(Bytes::from_static(b"{}"), &passed, result);
         let body = match body {
@@ -217,7 +217,7 @@ impl Admitted<'_> {
     /// Lines of the fields that the route lists, as the upstream wrote them.
     fn passed(&self, fields: &[Field<'_>]) -> String {
         let mut lines = String::new();
-        for name in &self.route.consequence.pass_fields {
+        for name in &self.ticket.route.consequence.pass_fields {
             for field in fields.iter().filter(|field| field.name.eq_ignore_ascii_case(name)) {
                 if let Ok(value) = std::str::from_utf8(field.value) {
                     // Writing to a `String` cannot fail.

@@ -44,16 +44,16 @@ fn prefix(outbound: &Outbound, server: &Server) -> Vec<u8> {
 impl Admitted<'_> {
     /// The backend.
     pub fn upstream(&self) -> &Arc<Upstream> {
-        &self.route.outbound.upstream
+        &self.ticket.route.outbound.upstream
     }
 
     /// The head as it goes to server number `server`; [`Admitted::body`] follows it.
     pub fn head(&self, server: usize, head: &Head<'_>, ids: &Ids) -> Vec<u8> {
-        let prefix = &self.departure.prefixes[server];
+        let prefix = &self.ticket.departure.prefixes[server];
         let mut out = Vec::with_capacity(prefix.len() + 512);
         out.extend_from_slice(prefix);
-        forwarded(&mut out, head, self.origin);
-        for name in &self.route.outbound.pass_fields {
+        forwarded(&mut out, head, self.ticket.origin);
+        for name in &self.ticket.route.outbound.pass_fields {
             for value in head.all(name) {
                 line(&mut out, name, value);
             }
