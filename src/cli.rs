@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 /// Asked for in a way that has no meaning (`sysexits.h`: `EX_USAGE`).
 pub const USAGE: u8 = 64;
-/// Something unforeseen inside (`EX_SOFTWARE`).
+/// Could not start (a port is taken), or something unforeseen inside (`EX_SOFTWARE`).
 pub const INTERNAL: u8 = 70;
 /// The configuration is refused (`EX_CONFIG`).
 pub const CONFIG: u8 = 78;
@@ -21,7 +21,7 @@ pub const CONFIG: u8 = 78;
 /// Where the configuration is when it is not said.
 pub const DEFAULT_CONFIG: &str = "config/gateway.yaml";
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 64 wrong usage, 70 internal error, 78 configuration refused.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused (explain), 64 wrong usage, 70 could not start or something unforeseen, 78 configuration refused.";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
@@ -29,7 +29,8 @@ Examples:
   formgate serve /etc/formgate/gateway.yaml
 
 The configuration is checked before anything is bound, and watched afterwards: an edit is taken over
-without losing a request, a broken one changes nothing. SIGHUP reloads, SIGTERM stops.";
+without losing a request, a broken one changes nothing. SIGHUP reloads, SIGTERM stops, SIGUSR2 starts the
+binary anew and hands the sockets over. RUST_LOG=debug says more.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:

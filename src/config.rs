@@ -22,7 +22,7 @@ mod words;
 pub use fault::Fault;
 pub use settings::{AccessLog, AdminAddress, Settings};
 
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, PublicName};
 use compile::Compiler;
 use fault::Findings;
 use files::Files;
@@ -60,12 +60,11 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
     let judged = judge(path, &mut files);
     let (paths, digest) = (files.paths(), files.digest());
     match judged {
-        Ok(Judged { compiled, settings, warnings }) => Ok(Loaded {
-            gateway: Gateway::new(compiled.routes, compiled.trusted_proxies, digest),
-            settings,
-            files: paths,
-            warnings,
-        }),
+        Ok(Judged { compiled, settings, warnings }) => {
+            let mut gateway = Gateway::new(compiled.routes, compiled.trusted_proxies, digest);
+            gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
+            Ok(Loaded { gateway, settings, files: paths, warnings })
+        }
         Err(mut faults) => {
             sort(&mut faults, &paths);
             Err(Refused { faults, files: paths, digest })

@@ -40,8 +40,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Which events are shown unless `RUST_LOG` says otherwise. Pingora writes what it read from a client
-/// into its lines: of those only errors are shown.
-pub const LOG_FILTER: &str = "info,pingora_core=error,pingora_pool=error,h2=error";
+/// into its lines: of those only errors are shown, and none about a hand-over, where waiting is no error.
+pub const LOG_FILTER: &str = "info,pingora_core=error,pingora_core::server::transfer_fd=off,h2=error";
 
 /// What every connection shares.
 struct App {
@@ -50,6 +50,9 @@ struct App {
     budget: Arc<Budget>,
     connector: TransportConnector,
     bounds: HeadBounds,
+    workers: usize,
+    /// What bodies to explain may hold; an operator's do not take from clients'.
+    admin_budget: Arc<Budget>,
     max_connections: usize,
     connections: AtomicUsize,
     admin_connections: AtomicUsize,

@@ -19,10 +19,10 @@ mod route;
 
 pub use act::{Admitted, Ticket};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
-pub use head::{ClientKey, Field, Head, Length, Method, Origin};
+pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
 pub use ids::{Hex, Ids};
 pub use judge::{Unfit, judge};
-pub use limit::{Limiter, Limits, Rate};
+pub use limit::{Limiter, Limits};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use reply::{Outcome, Reply};
 pub use route::{ContentTypeRule, Cors, Route};
@@ -31,6 +31,7 @@ use crate::reason::{Face, Reason, Rejection};
 use arrival::Arrival;
 use departure::Departure;
 use std::collections::HashMap;
+use std::time::Duration;
 
 /// One immutable generation: everything that decides about requests.
 #[derive(Debug)]
@@ -39,6 +40,8 @@ pub struct Gateway {
     pub trusted_proxies: Vec<ipnet::IpNet>,
     /// Hex digest over every file read; what `/readyz` and `formgate_snapshot_info` show.
     pub digest: String,
+    /// `public_url`.
+    pub public: Option<PublicName>,
     /// In the order of the file.
     places: Vec<Place>,
     by_address: HashMap<String, usize>,
@@ -84,7 +87,7 @@ impl Gateway {
             departure: Departure::new(&route),
             route,
         });
-        Self { trusted_proxies, digest, places: places.collect(), by_address }
+        Self { trusted_proxies, digest, public: None, places: places.collect(), by_address }
     }
 
     /// In the order of the file; an index here is the index in a [`Triage`].
@@ -94,7 +97,7 @@ impl Gateway {
 
     /// The route at exactly this address.
     pub fn at(&self, address: &str) -> Option<&Route> {
-        self.by_address.get(address).map(|index| &self.places[*index].route)
+        self.index(address).map(|index| &self.places[index].route)
     }
 
     /// Takes over what `older` remembers of clients, for each route that keeps its name and rates.
@@ -110,7 +113,7 @@ impl Gateway {
 
     /// Decides from the head alone.
     pub fn triage<'g>(&'g self, head: &Head<'_>) -> Triage<'g> {
-        let Some(index) = self.by_address.get(head.path).copied() else {
+        let Some(index) = self.index(head.path) else {
             return Triage::Refuse { index: None, rejection: Reason::NotFound.into() };
         };
         let place = &self.places[index];
@@ -130,7 +133,7 @@ impl Gateway {
                 let reply = place.arrival.options().with_lines(&place.route.cors_lines(head));
                 Triage::Answer { index, reply, outcome: Outcome::Options }
             }
-            Method::Post => match place.admit_head(index, self.origin(head), head) {
+            Method::Post => match place.admit_head(self, index, head) {
                 Ok(ticket) => Triage::Collect(ticket),
                 Err(rejection) => refuse(rejection),
             },
@@ -138,9 +141,14 @@ impl Gateway {
         }
     }
 
-    /// Bytes of a body at route number `index`, at most.
-    pub fn max_body(&self, index: usize) -> usize {
-        self.places[index].route.max_body
+    /// How long a body of route number `index` may take.
+    pub fn body_deadline(&self, index: usize) -> Duration {
+        self.places[index].route.body_deadline
+    }
+
+    /// The number of the route at exactly this address.
+    pub fn index(&self, address: &str) -> Option<usize> {
+        self.by_address.get(address).copied()
     }
 
     /// The name of route number `index`.
@@ -157,11 +165,11 @@ impl Gateway {
 impl Place {
     fn admit_head<'g>(
         &'g self,
+        gateway: &'g Gateway,
         index: usize,
-        origin: Origin,
         head: &Head<'_>,
     ) -> Result<Ticket<'g>, Rejection> {
-        let route = &self.route;
+        let (route, origin) = (&self.route, gateway.origin(head));
         let client = ClientKey::of(origin.client);
         act::throttle(route, client)?;
         if let Err(rejection) = act::gate(route, head, self.arrival.is_current(head)) {
@@ -170,7 +178,8 @@ impl Place {
             }
             return Err(rejection);
         }
-        Ok(Ticket { index, route, departure: &self.departure, client, origin })
+        let (departure, public) = (&self.departure, gateway.public.as_ref());
+        Ok(Ticket { index, route, departure, client, origin, public })
     }
 }
 

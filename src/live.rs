@@ -5,6 +5,7 @@ use crate::form::Change;
 use crate::gateway::Gateway;
 use crate::telemetry::{Meters, Telemetry};
 use arc_swap::ArcSwap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -134,26 +135,56 @@ impl Live {
     /// Takes the turn: reads everything once and serves it, or changes nothing. Blocks on files and
     /// compiles: never on a worker.
     pub fn reload(&self) -> Reload {
+        let outcome = self.take_turn();
+        self.tell(&outcome);
+        outcome
+    }
+
+    /// The same for what may have changed since the first load; when nothing has, nothing is said.
+    pub fn catch_up(&self) {
+        match self.take_turn() {
+            Reload::Unchanged => {}
+            outcome @ (Reload::Published { .. } | Reload::Refused(_)) => self.tell(&outcome),
+        }
+    }
+
+    fn take_turn(&self) -> Reload {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = match config::load(&self.path) {
-            Err(refused) => self.refuse(refused.faults, refused.files),
-            Ok(loaded) if loaded.gateway.digest == self.snapshot().gateway.digest => {
+        // Were it to panic, the files are refused, and the next turn can be taken.
+        match catch_unwind(AssertUnwindSafe(|| config::load(&self.path))) {
+            Err(_) => self.refuse(vec![self.unforeseen()], Vec::new()),
+            Ok(Err(refused)) => self.refuse(refused.faults, refused.files),
+            Ok(Ok(loaded)) if loaded.gateway.digest == self.snapshot().gateway.digest => {
                 let mut status = self.lock_status();
                 status.refused = None;
                 status.files = loaded.files;
                 Reload::Unchanged
             }
-            Ok(loaded) => self.publish(loaded),
-        };
-        let result = match &outcome {
+            Ok(Ok(loaded)) => self.publish(loaded),
+        }
+    }
+
+    fn tell(&self, outcome: &Reload) {
+        let result = match outcome {
             Reload::Unchanged => "unchanged",
             Reload::Published { .. } => "published",
             Reload::Refused(_) => "refused",
         };
         self.telemetry.count_reload(result);
         self.telemetry.config_refused.set(i64::from(matches!(outcome, Reload::Refused(_))));
-        report(&outcome);
-        outcome
+        report(outcome);
+    }
+
+    fn unforeseen(&self) -> Fault {
+        Fault {
+            file: self.path.clone(),
+            line: 0,
+            column: 0,
+            pointer: String::new(),
+            reason: "something unforeseen happened while this was judged: please report it".to_owned(),
+            suggestion: None,
+            lint: None,
+        }
     }
 
     fn publish(&self, loaded: Loaded) -> Reload {

@@ -27,23 +27,30 @@ pub struct Arguments {
 /// Checks, prints, and says with the exit code how it went.
 pub fn run(arguments: &Arguments) -> ExitCode {
     if arguments.schema {
-        to_stdout(&(config::schema() + "\n"));
-        return ExitCode::SUCCESS;
+        return to_stdout(&(config::schema() + "\n"), ExitCode::SUCCESS);
     }
     let outcome = config::load(&arguments.config);
     let denied = arguments.deny_warnings && outcome.as_ref().is_ok_and(|loaded| !loaded.warnings.is_empty());
+    let code = if outcome.is_err() || denied { ExitCode::from(CONFIG) } else { ExitCode::SUCCESS };
     if arguments.json {
-        print_json(&outcome, denied);
+        print_json(&outcome, denied, code)
     } else {
-        print_text(arguments, &outcome, denied);
+        print_text(arguments, &outcome, denied, code)
     }
-    if outcome.is_err() || denied { ExitCode::from(CONFIG) } else { ExitCode::SUCCESS }
 }
 
-fn print_text(arguments: &Arguments, outcome: &Result<Loaded, Refused>, denied: bool) {
+fn print_text(
+    arguments: &Arguments,
+    outcome: &Result<Loaded, Refused>,
+    denied: bool,
+    code: ExitCode,
+) -> ExitCode {
     let loaded = match outcome {
         Ok(loaded) => loaded,
-        Err(refused) => return refuse(&refused.faults),
+        Err(refused) => {
+            refuse(&refused.faults);
+            return code;
+        }
     };
     let style = Style::of_stderr();
     let severity = if denied { Severity::Error } else { Severity::Warning };
@@ -51,17 +58,14 @@ fn print_text(arguments: &Arguments, outcome: &Result<Loaded, Refused>, denied: 
     let warnings = count(loaded.warnings.len(), "warning");
     if denied {
         to_stderr(&format!("refused: {warnings}, and warnings are denied\n"));
-    } else {
-        to_stdout(&format!(
-            "{}: {}, {warnings}, digest {}\n",
-            arguments.config.display(),
-            count(loaded.gateway.routes().len(), "route"),
-            loaded.gateway.digest,
-        ));
+        return code;
     }
+    let (file, digest) = (arguments.config.display(), &loaded.gateway.digest);
+    let routes = count(loaded.gateway.routes().len(), "route");
+    to_stdout(&format!("{file}: {routes}, {warnings}, digest {digest}\n"), code)
 }
 
-fn print_json(outcome: &Result<Loaded, Refused>, denied: bool) {
+fn print_json(outcome: &Result<Loaded, Refused>, denied: bool, code: ExitCode) -> ExitCode {
     let document = match outcome {
         Ok(loaded) => json!({
             "ok": !denied,
@@ -84,5 +88,5 @@ fn print_json(outcome: &Result<Loaded, Refused>, denied: bool) {
             "warnings": [],
         }),
     };
-    to_stdout(&format!("{document:#}\n"));
+    to_stdout(&format!("{document:#}\n"), code)
 }

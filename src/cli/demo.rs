@@ -76,7 +76,7 @@ fn announce(config: &Path, addresses: &[SocketAddr], admin: Option<&str>) {
     let form = config.with_file_name("forms").join("meetings-start.json");
     let form = form.display();
     let metrics = admin.map_or(String::new(), |admin| {
-        format!("\n6. Read why things were refused; the outside never does:\n   curl -s {admin}/metrics | grep refusals_total | grep -v ' 0$'\n")
+        format!("\n6. Read why things were refused; the outside never does:\n   curl -s {admin}/metrics | grep '^formgate_refusals_total' | grep -v ' 0$'\n")
     });
     to_stderr(&format!(
         r#"

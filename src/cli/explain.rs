@@ -8,7 +8,7 @@ use crate::gateway::{Outbound, Route, judge};
 use crate::json::Document;
 use crate::telemetry::reason_label;
 use std::fmt::Write as _;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -58,8 +58,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
         Err(reason) => return usage(&reason),
     };
     let (accepted, text) = explain(route, &body);
-    to_stdout(&text);
-    ExitCode::from(u8::from(!accepted))
+    to_stdout(&text, ExitCode::from(u8::from(!accepted)))
 }
 
 fn usage(reason: &str) -> ExitCode {
@@ -97,6 +96,13 @@ fn read(body: Option<&PathBuf>, limit: usize) -> Result<Vec<u8>, String> {
     let limit = limit as u64 + 1;
     let mut bytes = Vec::new();
     match body {
+        None if std::io::stdin().is_terminal() => {
+            to_stderr("reading the body from the terminal; Ctrl-D ends it\n");
+            std::io::stdin()
+                .take(limit)
+                .read_to_end(&mut bytes)
+                .map_err(|e| format!("cannot read it: {e}"))?
+        }
         None => std::io::stdin()
             .take(limit)
             .read_to_end(&mut bytes)

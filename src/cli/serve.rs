@@ -1,10 +1,9 @@
 //! `serve`: check, bind, serve, follow the files, stop without losing a request.
 
-use super::show::refuse;
+use super::show::{Style, refuse};
 use super::{CONFIG, INTERNAL};
 use crate::config::{self, Loaded};
 use crate::edge;
-use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -59,7 +58,7 @@ pub(super) fn start_log() {
         // An event that cannot be written is lost. The default tells so with `eprintln!`, which panics on
         // the same full disk or closed pipe, and took the process down.
         .log_internal_errors(false)
-        .with_ansi(std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+        .with_ansi(Style::of_stderr().is_coloured())
         .try_init();
     // Someone else has started one: then events go there.
     drop(started);

@@ -1,9 +1,11 @@
 //! How faults look on a terminal and in JSON.
 
+use super::INTERNAL;
 use crate::config::Fault;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
+use std::process::ExitCode;
 
 /// What is shown: it decides the word and its colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +25,11 @@ impl Style {
     pub(super) fn of_stderr() -> Self {
         let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         Self { coloured: !refused && std::io::stderr().is_terminal() }
+    }
+
+    /// Whether there are colours.
+    pub(super) fn is_coloured(self) -> bool {
+        self.coloured
     }
 
     fn paint(self, code: &str, text: &str) -> String {
@@ -93,9 +100,17 @@ pub(super) fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
-/// A reader that has gone away is no reason to fail.
-pub(super) fn to_stdout(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+/// Prints what was asked for and ends with `code`. A reader that has gone away is no reason to fail; a full
+/// disk is.
+pub(super) fn to_stdout(text: &str, code: ExitCode) -> ExitCode {
+    let mut out = std::io::stdout();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            to_stderr(&format!("error: cannot write to standard output: {error}\n"));
+            ExitCode::from(INTERNAL)
+        }
+        Ok(()) | Err(_) => code,
+    }
 }
 
 /// A reader that has gone away is no reason to fail.

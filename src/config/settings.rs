@@ -61,7 +61,8 @@ impl Settings {
             listen,
             admin,
             threads,
-            public_url,
+            // Part of each generation: changes live.
+            public_url: _,
             max_connections,
             inflight_bodies,
             max_head,
@@ -75,7 +76,6 @@ impl Settings {
             ("listen", *listen == other.listen),
             ("admin", *admin == other.admin),
             ("threads", *threads == other.threads),
-            ("public_url", *public_url == other.public_url),
             ("max_connections", *max_connections == other.max_connections),
             ("inflight_bodies", *inflight_bodies == other.inflight_bodies),
             ("max_head", *max_head == other.max_head),

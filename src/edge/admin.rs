@@ -27,8 +27,14 @@ const CONNECTIONS: usize = 64;
 const BODY_DEADLINE: Duration = Duration::from_secs(10);
 /// A body to explain, at most.
 const BODY: usize = 16 << 20;
-const BOUNDS: HeadBounds =
-    HeadBounds { bytes: 16 << 10, deadline: Duration::from_secs(10), idle: Duration::from_mins(1) };
+/// All bodies to explain together.
+pub(super) const BODIES: usize = 2 * BODY;
+const BOUNDS: HeadBounds = HeadBounds {
+    bytes: 16 << 10,
+    deadline: Duration::from_secs(10),
+    idle: Duration::from_mins(1),
+    first: false,
+};
 
 /// What pingora's service hands connections to.
 pub(super) struct Door {
@@ -64,7 +70,7 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
             return;
         }
         let bounds =
-            BodyBounds { bytes: BODY, deadline: Instant::now() + BODY_DEADLINE, budget: &app.budget };
+            BodyBounds { bytes: BODY, deadline: Instant::now() + BODY_DEADLINE, budget: &app.admin_budget };
         let Ok(body) = connection.collect(request.framing, &bounds).await else {
             return;
         };
@@ -109,11 +115,14 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
 const USAGE: &str = "GET /metrics  GET /livez  GET /readyz  GET /-/snapshot  POST /-/reload  \
                      POST /-/explain/ROUTE with a body\n";
 
-/// An address of this machine, or `localhost`, with or without a port.
+/// A literal address or `localhost`, with or without a port: not a name, which someone else may make point
+/// here.
 fn is_local(authority: &str) -> bool {
-    let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    let literal = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || literal.parse::<IpAddr>().is_ok()
+    let host = match authority.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((host, _)) => host,
+        None => authority.split_once(':').map_or(authority, |(host, _)| host),
+    };
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok()
 }
 
 /// 200 while there is a generation to serve and no stop was asked for. Refused files do not make the

@@ -1,8 +1,8 @@
 //! One HTTP/1 connection, request after request.
 
 use super::connection::{BodyBounds, Collected, Connection, HeadBounds, Opening};
-use super::head::{FIELDS, Framing, read};
-use super::request::{BodySource, Decision, decide};
+use super::head::{FIELDS, Framing, Request, read};
+use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
 use super::{App, Counted, Stray, http2};
 use crate::gateway::Head;
 use crate::reason::Reason;
@@ -50,40 +50,22 @@ enum Next {
 impl App {
     async fn serve(self: &Arc<Self>, mut connection: Connection, peer: IpAddr, shutdown: &ShutdownWatch) {
         // A client that has just connected has something to say.
-        let mut bounds = HeadBounds { idle: self.bounds.deadline, ..self.bounds };
+        let mut bounds = HeadBounds { idle: self.bounds.deadline, first: true, ..self.bounds };
         loop {
             let opening = connection.next_head(bounds).await;
             bounds = self.bounds;
+            if let Opening::Http2 = opening {
+                return http2::serve(Arc::clone(self), connection, peer, shutdown).await;
+            }
             let (_counted, _) = Counted::one(&self.in_flight);
             let next = match opening {
-                Opening::Closed => return,
-                Opening::Http2 => {
-                    http2::serve(Arc::clone(self), connection, peer, shutdown).await;
-                    return;
-                }
+                Opening::Closed | Opening::Http2 => return,
                 Opening::Stray(stray) => self.turn_away(&mut connection, stray, peer).await,
                 Opening::Head(bytes) => {
                     let mut room = [const { MaybeUninit::uninit() }; FIELDS];
                     match read(&bytes, &mut room, peer, "http") {
                         Err(stray) => self.turn_away(&mut connection, stray, peer).await,
-                        Ok(request) => {
-                            let mut body = Body {
-                                connection: &mut connection,
-                                app: self,
-                                framing: request.framing,
-                                waits: request.expects_continue,
-                            };
-                            let snapshot = self.snapshot();
-                            let decision = decide(self, &snapshot, &request.head, &mut body).await;
-                            let closes = request.close || self.is_leaving();
-                            let sent = respond(&mut connection, &decision, closes).await;
-                            decision.record(self, &snapshot, &request.head, sent);
-                            match (sent, closes, decision.close) {
-                                (true, false, false) => Next::Request,
-                                (true, true, _) | (true, _, true) => Next::Linger,
-                                (false, _, _) => Next::Close,
-                            }
-                        }
+                        Ok(request) => self.answer(&mut connection, &request).await,
                     }
                 }
             };
@@ -92,6 +74,29 @@ impl App {
                 Next::Linger => return connection.linger().await,
                 Next::Close => return,
             }
+        }
+    }
+
+    async fn answer(&self, connection: &mut Connection, request: &Request<'_>) -> Next {
+        let snapshot = self.snapshot();
+        let Request { head, framing, expects_continue, close } = request;
+        let mut body = Body { connection, app: self, framing: *framing, waits: *expects_continue };
+        let decision = decide(self, &snapshot, head, &mut body).await;
+        let closes = *close || self.is_leaving();
+        let sent = respond(body.connection, &decision, closes).await;
+        decision.record(self, &snapshot, head, sent);
+        if !sent {
+            return Next::Close;
+        }
+        if closes || decision.close {
+            return Next::Linger;
+        }
+        match decision.unread {
+            None => Next::Request,
+            Some(by) => match body.discard(UNWANTED, by).await {
+                Ok(End::Reached) => Next::Request,
+                Ok(End::Lost) | Err(_) => Next::Linger,
+            },
         }
     }
 
@@ -134,19 +139,26 @@ struct Body<'c> {
 }
 
 impl BodySource for Body<'_> {
-    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Reason> {
-        if self.waits && !self.connection.has_input() {
+    const OUTLIVES_ANSWER: bool = true;
+
+    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Uncollected> {
+        if self.waits && self.framing != Framing::Length(0) && !self.connection.has_input() {
             self.connection.say_continue().await.map_err(|_| Reason::BodyBroken)?;
         }
         let bounds = BodyBounds { bytes, deadline: by, budget: &self.app.budget };
         self.connection.collect(self.framing, &bounds).await
     }
 
-    async fn discard(&mut self, bytes: usize, by: Instant) -> bool {
-        if self.framing == Framing::Length(0) {
-            return true;
+    async fn discard(&mut self, bytes: usize, by: Instant) -> Result<End, Reason> {
+        match self.framing {
+            Framing::Length(0) => return Ok(End::Reached),
+            Framing::Length(length) if length > bytes as u64 => return Ok(End::Lost),
+            Framing::Length(_) | Framing::Chunked => {}
         }
-        // Without 100 the body may come or not: the next bytes could be either.
-        !self.waits && self.connection.discard(self.framing, bytes, by).await
+        // Without 100 the body may come or not: what follows could be either.
+        if self.waits && !self.connection.has_input() {
+            return Ok(End::Lost);
+        }
+        self.connection.discard(self.framing, bytes, by).await
     }
 }

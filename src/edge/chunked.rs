@@ -49,6 +49,14 @@ impl Chunks {
         Self { state: State::Size, overhead: TRAILERS }
     }
 
+    /// Bytes that the chunk being read still announces.
+    pub(super) fn announced(&self) -> u64 {
+        match self.state {
+            State::Data(left) => left,
+            State::Size | State::DataEnd | State::Trailers | State::Done => 0,
+        }
+    }
+
     /// Moves chunk data from `input` to `sink`, as far as the input goes.
     pub(super) fn decode(
         &mut self,

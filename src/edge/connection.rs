@@ -3,6 +3,7 @@
 use super::budget::{Budget, Hold};
 use super::chunked::{Chunks, Progress};
 use super::head::{Framing, find_end, starts_like_a_method};
+use super::request::{End, UNWANTED, Uncollected};
 use super::{Stray, clock};
 use crate::gateway::Reply;
 use crate::reason::Reason;
@@ -56,6 +57,8 @@ pub(super) struct HeadBounds {
     pub(super) deadline: Duration,
     /// How long to wait for the first byte.
     pub(super) idle: Duration,
+    /// HTTP/2 begins a connection or not at all.
+    pub(super) first: bool,
 }
 
 /// What bounds the reading of a body.
@@ -103,7 +106,8 @@ impl Connection {
             if !half_a_line && !starts_like_a_method(&self.input) {
                 return Opening::Stray(Stray::Framing);
             }
-            if self.input.starts_with(&PREFACE[..self.input.len().min(PREFACE.len())])
+            if bounds.first
+                && self.input.starts_with(&PREFACE[..self.input.len().min(PREFACE.len())])
                 && self.input.len() >= 3
             {
                 if self.input.len() >= PREFACE.len() {
@@ -138,13 +142,13 @@ impl Connection {
         &mut self,
         framing: Framing,
         bounds: &BodyBounds<'_>,
-    ) -> Result<Collected, Reason> {
+    ) -> Result<Collected, Uncollected> {
         let mut hold = bounds.budget.hold();
         match framing {
             Framing::Length(length) => {
                 let length = usize::try_from(length).map_err(|_| Reason::TooLarge)?;
                 if length > bounds.bytes {
-                    return Err(Reason::TooLarge);
+                    return Err(Reason::TooLarge.into());
                 }
                 loop {
                     let have = self.input.len().min(length);
@@ -172,7 +176,13 @@ impl Connection {
                     let step = chunks.decode(&mut self.input, |data| body.extend_from_slice(data));
                     let progress = step.map_err(|_| Reason::BodyBroken)?;
                     if body.len() > bounds.bytes {
-                        return Err(Reason::TooLarge);
+                        // Read over like every body that is not wanted.
+                        drop((body, hold));
+                        let end = match progress {
+                            Progress::Done => End::Reached,
+                            Progress::More => self.discard_chunks(chunks, UNWANTED, bounds.deadline).await?,
+                        };
+                        return Err(Uncollected { reason: Reason::TooLarge, end });
                     }
                     hold.grow_to(body.capacity()).map_err(|_| Reason::Budget)?;
                     if progress == Progress::Done {
@@ -184,38 +194,41 @@ impl Connection {
         }
     }
 
-    /// Reads over a body that will not be judged. Whether the connection is at its end.
-    pub(super) async fn discard(&mut self, framing: Framing, most: usize, by: Instant) -> bool {
-        let mut discarded = 0;
-        match framing {
-            Framing::Length(length) => {
-                let Some(mut left) = usize::try_from(length).ok().filter(|left| *left <= most) else {
-                    return false;
-                };
-                loop {
-                    let here = left.min(self.input.len());
-                    let _ = self.input.split_to(here);
-                    left -= here;
-                    if left == 0 {
-                        return true;
-                    }
-                    if self.read_body(by).await.is_err() {
-                        return false;
-                    }
-                }
+    /// Reads over a body that will not be judged.
+    pub(super) async fn discard(
+        &mut self,
+        framing: Framing,
+        most: usize,
+        by: Instant,
+    ) -> Result<End, Reason> {
+        let length = match framing {
+            Framing::Chunked => return self.discard_chunks(Chunks::new(), most, by).await,
+            Framing::Length(length) => usize::try_from(length).ok().filter(|length| *length <= most),
+        };
+        let Some(mut left) = length else {
+            return Ok(End::Lost);
+        };
+        loop {
+            let here = left.min(self.input.len());
+            let _ = self.input.split_to(here);
+            left -= here;
+            if left == 0 {
+                return Ok(End::Reached);
             }
-            Framing::Chunked => {
-                let mut chunks = Chunks::new();
-                loop {
-                    match chunks.decode(&mut self.input, |data| discarded += data.len()) {
-                        Ok(Progress::Done) => return true,
-                        Ok(Progress::More) if discarded <= most => {}
-                        Ok(Progress::More) | Err(_) => return false,
-                    }
-                    if self.read_body(by).await.is_err() {
-                        return false;
-                    }
+            self.read_body(by).await?;
+        }
+    }
+
+    async fn discard_chunks(&mut self, mut chunks: Chunks, most: usize, by: Instant) -> Result<End, Reason> {
+        let mut discarded = 0;
+        loop {
+            match chunks.decode(&mut self.input, |data| discarded += data.len()) {
+                Ok(Progress::Done) => return Ok(End::Reached),
+                Ok(Progress::More) if discarded as u64 + chunks.announced() > most as u64 => {
+                    return Ok(End::Lost);
                 }
+                Ok(Progress::More) => self.read_body(by).await?,
+                Err(_) => return Err(Reason::BodyBroken),
             }
         }
     }

@@ -5,7 +5,7 @@ use super::answer::{Source, read_head};
 use super::budget::Hold;
 use super::connection::{poll_write_pair, read_now};
 use super::head::FIELDS;
-use super::pool;
+use super::{App, pool};
 use crate::gateway::{Admitted, Consequence, Exchange, Head, Ids, Received, Server, Upstream};
 use crate::telemetry::UpstreamRecord;
 use bytes::BytesMut;
@@ -27,18 +27,18 @@ static TURN: AtomicUsize = AtomicUsize::new(0);
 
 /// Sends what was admitted and concludes from what comes back. `hold` is the memory of the answer.
 pub(super) async fn perform(
-    connector: &TransportConnector,
+    app: &App,
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
     hold: &mut Hold,
 ) -> (Consequence, UpstreamRecord) {
     let began = Instant::now();
-    let (consequence, status) = match connect(connector, admitted.upstream(), began).await {
+    let (consequence, status) = match connect(app, admitted.upstream(), began).await {
         None => (admitted.conclude(Exchange::NotSent), None),
         Some((number, stream)) => {
             let source = Source { stream, input: BytesMut::new(), hold };
-            exchange(admitted, head, ids, number, source).await
+            exchange(app, admitted, head, ids, number, source).await
         }
     };
     let record = UpstreamRecord { result: consequence.result, status, took: began.elapsed() };
@@ -46,41 +46,38 @@ pub(super) async fn perform(
 }
 
 /// A connection to one of the servers, kept or new: each is tried once, beginning with the next in turn.
-async fn connect(
-    connector: &TransportConnector,
-    upstream: &Upstream,
-    now: Instant,
-) -> Option<(usize, Stream)> {
+async fn connect(app: &App, upstream: &Upstream, now: Instant) -> Option<(usize, Stream)> {
     let count = upstream.servers.len();
     let first = if count > 1 { TURN.fetch_add(1, Ordering::Relaxed) } else { 0 };
     for offset in 0..count {
         let number = first.wrapping_add(offset) % count;
         let server = &upstream.servers[number];
-        if let Some(stream) = pool::take(server, upstream.timeouts.idle, now) {
+        if let Some(stream) = pool::take(server, now) {
             return Some((number, stream));
         }
-        match timeout(upstream.timeouts.connect, open(connector, server)).await {
-            Ok(Ok(stream)) => return Some((number, stream)),
-            Ok(Err(error)) => tracing::debug!(upstream = upstream.name, %error, "connect failed"),
-            Err(_) => tracing::debug!(upstream = upstream.name, "connect timed out"),
+        match open(&app.connector, server, upstream.timeouts.connect).await {
+            Ok(stream) => return Some((number, stream)),
+            Err(error) => tracing::debug!(upstream = upstream.name, %error, "no connection"),
         }
     }
     None
 }
 
-/// Every address of the name is tried.
-async fn open(connector: &TransportConnector, server: &Server) -> io::Result<Stream> {
+/// Every address of the name is tried; the look-up and each of them may take `time`.
+async fn open(connector: &TransportConnector, server: &Server, time: Duration) -> io::Result<Stream> {
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    let literal = server.host.parse::<IpAddr>().ok();
-    let addresses: Vec<SocketAddr> = match literal {
-        Some(address) => vec![SocketAddr::new(address, server.port)],
-        None => tokio::net::lookup_host((server.host.as_str(), server.port)).await?.collect(),
+    let addresses: Vec<SocketAddr> = if let Ok(address) = server.host.parse::<IpAddr>() {
+        vec![SocketAddr::new(address, server.port)]
+    } else {
+        let looked_up = timeout(time, tokio::net::lookup_host((server.host.as_str(), server.port)));
+        looked_up.await.map_err(|_| io::ErrorKind::TimedOut)??.collect()
     };
     for address in addresses {
         let peer = HttpPeer::new(address, false, String::new());
-        match connector.new_stream(&peer).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = io::Error::other(error.to_string()),
+        match timeout(time, connector.new_stream(&peer)).await {
+            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Err(error)) => last = io::Error::other(error.to_string()),
+            Err(_) => last = io::ErrorKind::TimedOut.into(),
         }
     }
     Err(last)
@@ -94,6 +91,7 @@ const UNUSED_TIME: Duration = Duration::from_secs(1);
 /// Within one time for all of it. Once the status line is there it has said what became of the act,
 /// whatever becomes of the rest.
 async fn exchange(
+    app: &App,
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
@@ -101,7 +99,7 @@ async fn exchange(
     source: Source<'_>,
 ) -> (Consequence, Option<u16>) {
     let mut said = None;
-    let converse = converse(admitted, head, ids, number, source, &mut said);
+    let converse = converse(app, admitted, head, ids, number, source, &mut said);
     match timeout(admitted.upstream().timeouts.exchange, converse).await {
         Ok(consequence) => (consequence, said),
         Err(_) => match said {
@@ -115,6 +113,7 @@ async fn exchange(
 }
 
 async fn converse(
+    app: &App,
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
@@ -145,7 +144,7 @@ async fn converse(
     };
     if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
         let server = &upstream.servers[number];
-        pool::give_back(server, source.stream, upstream.timeouts.idle, upstream.keepalive);
+        pool::give_back(upstream, server, source.stream, app.workers);
     }
     admitted.conclude(Exchange::Answered { status, fields: answer.fields, body })
 }

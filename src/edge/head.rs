@@ -5,7 +5,7 @@ use super::Stray;
 use crate::gateway::{Field, Head, Length};
 use crate::media::{is_token_byte, lists};
 use std::mem::MaybeUninit;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 /// Fields of a head, at most.
 pub(super) const FIELDS: usize = 96;
@@ -99,15 +99,24 @@ fn read_host<'a>(fields: &[Field<'a>], version: u8) -> Result<&'a str, Stray> {
         (None, None) if version == 0 => b"",
         (Some(_) | None, Some(_) | None) => return Err(Stray::Framing),
     };
-    if !host.iter().all(|byte| is_authority_byte(*byte)) {
-        return Err(Stray::Framing);
-    }
-    std::str::from_utf8(host).map_err(|_| Stray::Framing)
+    std::str::from_utf8(host).ok().filter(|host| is_authority(host)).ok_or(Stray::Framing)
 }
 
-/// RFC 3986, 3.2, without user information.
-fn is_authority_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:[]%".contains(&byte)
+/// A name, an IPv4 address or a bracketed IPv6 address, and a port (RFC 3986, 3.2): without user information,
+/// and without the marks that a name may have and none has.
+fn is_authority(text: &str) -> bool {
+    let is_port = |rest: &str| match rest.strip_prefix(':') {
+        None => rest.is_empty(),
+        Some(port) => port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit()),
+    };
+    if let Some(rest) = text.strip_prefix('[') {
+        return rest
+            .split_once(']')
+            .is_some_and(|(address, rest)| address.parse::<Ipv6Addr>().is_ok() && is_port(rest));
+    }
+    let end = text.find(':').unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte)) && is_port(rest)
 }
 
 /// Origin form, `*`, or absolute form naming the same authority as `Host`. Never normalised.
@@ -207,6 +216,9 @@ mod tests {
         let (framing, path) = parse("GET /a?b HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
         assert_eq!((framing, path.as_str()), (Framing::Length(0), "/a"));
         assert!(parse("GET http://x/a HTTP/1.1\r\nHost: X\r\n\r\n").is_ok());
+        for host in ["x:80", "[::1]:80", "127.0.0.1", "a_b.example."] {
+            assert!(parse(&format!("GET /a HTTP/1.1\r\nHost: {host}\r\n\r\n")).is_ok(), "{host}");
+        }
         assert!(parse("GET /a HTTP/1.0\r\n\r\n").is_ok());
         let chunked = "POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n";
         assert_eq!(parse(chunked).unwrap().0, Framing::Chunked);
@@ -247,6 +259,10 @@ mod tests {
             "\r\nGET /a HTTP/1.1\r\nHost: x\r\n\r\n",
             "GET /a HTTP/1.1\r\nHost: a b\r\n\r\n",
             "GET /a HTTP/1.1\r\nHost: u@x\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: a,b\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: [::1\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: [::1]x\r\n\r\n",
+            "GET /a HTTP/1.1\r\nHost: x:80:80\r\n\r\n",
             "GET /a HTTP/1.1\nHost: x\n\n",
             "GET /a HTTP/2.0\r\nHost: x\r\n\r\n",
             "GET  /a HTTP/1.1\r\nHost: x\r\n\r\n",

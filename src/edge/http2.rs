@@ -2,12 +2,12 @@
 
 use super::connection::{Collected, Connection};
 use super::head::{FIELDS, is_target};
-use super::request::{BodySource, Decision, decide};
-use super::{App, Stray};
+use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
+use super::{App, Counted, Stray};
 use crate::gateway::{Field, Head, Length};
 use crate::reason::Reason;
 use async_trait::async_trait;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use pingora_core::apps::{HttpServerApp, HttpServerOptions, ReusedHttpStream, ServerApp};
 use pingora_core::protocols::Stream;
 use pingora_core::protocols::http::ServerSession;
@@ -59,6 +59,7 @@ impl HttpServerApp for Streams {
         if !session.read_request().await.is_ok_and(|read| read) {
             return None;
         }
+        let (_counted, _) = Counted::one(&self.app.in_flight);
         let request = session.req_header().clone();
         let fields: Vec<Field<'_>> = request
             .headers
@@ -71,6 +72,8 @@ impl HttpServerApp for Streams {
             Some(Stray::HeadTooLarge)
         } else if !is_target(target) {
             Some(Stray::Framing)
+        } else if fields.iter().any(|field| field.name == "expect" && field.value != b"100-continue") {
+            Some(Stray::Expectation)
         } else {
             None
         };
@@ -135,27 +138,44 @@ struct Body<'s> {
 }
 
 impl BodySource for Body<'_> {
-    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Reason> {
+    const OUTLIVES_ANSWER: bool = false;
+
+    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Uncollected> {
         let mut hold = self.app.budget.hold();
         let mut body = BytesMut::new();
-        loop {
-            let left = by.saturating_duration_since(Instant::now());
-            let piece = match timeout(left, self.session.read_request_body()).await {
-                Err(_) => return Err(Reason::Deadline),
-                Ok(Err(_)) => return Err(Reason::BodyBroken),
-                Ok(Ok(None)) => return Ok(Collected { bytes: body.freeze(), hold }),
-                Ok(Ok(Some(piece))) => piece,
-            };
+        while let Some(piece) = self.piece(by).await? {
             if body.len() + piece.len() > bytes {
-                return Err(Reason::TooLarge);
+                drop((body, hold));
+                let end = self.discard(UNWANTED, by).await?;
+                return Err(Uncollected { reason: Reason::TooLarge, end });
             }
             body.extend_from_slice(&piece);
             hold.grow_to(body.capacity()).map_err(|_| Reason::Budget)?;
         }
+        Ok(Collected { bytes: body.freeze(), hold })
     }
 
-    /// A stream ends by itself: its neighbours do not depend on what is left in it.
-    async fn discard(&mut self, _bytes: usize, _by: Instant) -> bool {
-        true
+    /// A stream answered before its end would be reset after the answer, and a refusal for the head would
+    /// look like no other.
+    async fn discard(&mut self, bytes: usize, by: Instant) -> Result<End, Reason> {
+        let mut discarded = 0;
+        while let Some(piece) = self.piece(by).await? {
+            discarded += piece.len();
+            if discarded > bytes {
+                return Ok(End::Lost);
+            }
+        }
+        Ok(End::Reached)
+    }
+}
+
+impl Body<'_> {
+    async fn piece(&mut self, by: Instant) -> Result<Option<Bytes>, Reason> {
+        let left = by.saturating_duration_since(Instant::now());
+        match timeout(left, self.session.read_request_body()).await {
+            Err(_) => Err(Reason::Deadline),
+            Ok(Err(_)) => Err(Reason::BodyBroken),
+            Ok(Ok(piece)) => Ok(piece),
+        }
     }
 }

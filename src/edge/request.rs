@@ -17,9 +17,33 @@ use std::time::{Duration, Instant, SystemTime};
 /// Where the body of one request comes from.
 pub(super) trait BodySource {
     /// Reads all of it: at most so many bytes, by then.
-    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Reason>;
-    /// Reads over it, so that the connection can go on. Whether it can.
-    async fn discard(&mut self, bytes: usize, by: Instant) -> bool;
+    async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Uncollected>;
+    /// Reads over it, at most so many bytes, by then; a longer one is left where it is.
+    async fn discard(&mut self, bytes: usize, by: Instant) -> Result<End, Reason>;
+    /// Whether it can still be read over once the answer is out.
+    const OUTLIVES_ANSWER: bool;
+}
+
+/// Where the input stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// At the end of the body: another request may follow.
+    Reached,
+    /// Somewhere inside: nothing may follow.
+    Lost,
+}
+
+/// A body that could not be collected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Uncollected {
+    pub(super) reason: Reason,
+    pub(super) end: End,
+}
+
+impl From<Reason> for Uncollected {
+    fn from(reason: Reason) -> Self {
+        Self { reason, end: End::Lost }
+    }
 }
 
 /// What to send, and everything that is recorded once it has been sent.
@@ -30,6 +54,8 @@ pub(super) struct Decision {
     pub(super) lines: String,
     /// The connection cannot go on after it, whatever the client wants.
     pub(super) close: bool,
+    /// The body is to be read over once the answer is out, for at most this long after `began`.
+    pub(super) unread: Option<Instant>,
     index: Option<usize>,
     outcome: Outcome,
     reason: Option<Reason>,
@@ -45,10 +71,11 @@ pub(super) struct Decision {
     hold: Option<Hold>,
 }
 
-/// What is read over of a body that nobody wants, at most.
-const UNWANTED: usize = 64 << 10;
-/// And for how long.
-const UNWANTED_DEADLINE: Duration = Duration::from_secs(5);
+/// What is read over of a body that nobody wants, at most, whatever the route: all refusals of bodies up to
+/// this length look alike, to the connection too (P6).
+pub(super) const UNWANTED: usize = 1 << 20;
+/// For how long, where no route says.
+const UNWANTED_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Decides about one request. Something unforeseen inside is a 500 and the end of the connection: one
 /// request must not take the others along, and is never "forwarded anyway".
@@ -58,10 +85,12 @@ pub(super) async fn decide(
     head: &Head<'_>,
     body: &mut impl BodySource,
 ) -> Decision {
-    match unwinding(foresee(app, snapshot, head, body)).await {
-        Some(decision) => decision,
-        None => Decision { close: true, ..Decision::new(head, head.peer) },
+    if let Some(decision) = unwinding(judge(app, snapshot, head, body)).await {
+        return decision;
     }
+    let gateway = &snapshot.gateway;
+    let index = gateway.index(head.path);
+    Decision { close: true, index, ..Decision::new(head, gateway.origin(head).client) }
 }
 
 /// Runs a future to its end, or to its panic.
@@ -78,7 +107,7 @@ async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
     .await
 }
 
-async fn foresee(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl BodySource) -> Decision {
+async fn judge(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl BodySource) -> Decision {
     let gateway = &snapshot.gateway;
     let mut decision = Decision::new(head, gateway.origin(head).client);
     match gateway.triage(head) {
@@ -86,14 +115,19 @@ async fn foresee(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
             decision.index = Some(index);
             decision.reply = reply;
             decision.outcome = outcome;
-            decision.close = !body.discard(UNWANTED, decision.began + UNWANTED_DEADLINE).await;
+            decision.read_over(body, UNWANTED_DEADLINE).await;
         }
         Triage::Refuse { index, rejection } => {
             decision.index = index;
             decision.refuse(rejection, None);
-            let most = index.map_or(UNWANTED, |index| gateway.max_body(index).min(UNWANTED * 16));
-            let by = decision.began + UNWANTED_DEADLINE;
-            decision.close = !body.discard(most, by).await;
+            let too_large = rejection.reason == Reason::TooLarge;
+            let deadline = index.map_or(UNWANTED_DEADLINE, |index| gateway.body_deadline(index));
+            if too_large && answers_first(body) {
+                // What announces itself as too long need not be sent to be told so (B-5).
+                decision.unread = Some(decision.began + deadline);
+            } else {
+                decision.read_over(body, deadline).await;
+            }
         }
         Triage::Collect(ticket) => {
             decision.index = Some(ticket.index());
@@ -104,6 +138,10 @@ async fn foresee(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
         decision.lines.push_str(&gateway.cors_lines(index, head));
     }
     decision
+}
+
+fn answers_first<B: BodySource>(_: &B) -> bool {
+    B::OUTLIVES_ANSWER
 }
 
 async fn act(
@@ -121,10 +159,9 @@ async fn act(
     let by = decision.began + ticket.deadline();
     let collected = match body.collect(ticket.limit(), by).await {
         Ok(collected) => collected,
-        Err(reason) => {
-            // Where in the body the input stands now only `collect` knew: nothing may follow.
+        Err(Uncollected { reason, end }) => {
             decision.refuse(ticket.void(reason), None);
-            decision.close = true;
+            decision.close = end == End::Lost;
             return;
         }
     };
@@ -134,7 +171,7 @@ async fn act(
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
             let hold = decision.hold.insert(app.budget.hold());
-            let performed = exchange::perform(&app.connector, &admitted, head, &decision.ids, hold);
+            let performed = exchange::perform(app, &admitted, head, &decision.ids, hold);
             let (consequence, upstream) = performed.await;
             decision.reply = consequence.reply;
             decision.outcome = consequence.outcome;
@@ -151,6 +188,7 @@ impl Decision {
             reply: Reply::of(Face::Internal),
             lines: String::new(),
             close: false,
+            unread: None,
             index: None,
             outcome: Outcome::Internal,
             reason: None,
@@ -173,6 +211,17 @@ impl Decision {
         decision.refuse(stray.reason().into(), None);
         decision.close = true;
         decision
+    }
+
+    /// A body that is not wanted is read like one that is: broken or late, it ends the same way.
+    async fn read_over(&mut self, body: &mut impl BodySource, deadline: Duration) {
+        match body.discard(UNWANTED, self.began + deadline).await {
+            Ok(end) => self.close = end == End::Lost,
+            Err(reason) => {
+                self.refuse(reason.into(), None);
+                self.close = true;
+            }
+        }
     }
 
     fn refuse(&mut self, rejection: Rejection, mismatch: Option<Mismatch>) {
@@ -198,6 +247,8 @@ impl Decision {
     /// One line, one count; after the answer was sent, or could not be.
     pub(super) fn record(&self, app: &App, snapshot: &Snapshot, head: &Head<'_>, sent: bool) {
         let route = self.index.map_or(STRAY, |index| snapshot.gateway.name(index));
+        // Nothing was sent on, and nobody was there to be told.
+        let abandoned = !sent && self.upstream.is_none() && self.index.is_some();
         let meters = self.index.map(|index| snapshot.meters.route(index));
         app.telemetry.record(
             meters,
@@ -205,7 +256,7 @@ impl Decision {
                 time: self.time,
                 route,
                 method: self.method,
-                outcome: self.outcome,
+                outcome: if abandoned { Outcome::Abandoned } else { self.outcome },
                 reason: self.reason,
                 mismatch: self.mismatch.as_ref(),
                 status: if sent { self.reply.status } else { 0 },

@@ -5,13 +5,14 @@ use super::budget::Budget;
 use super::connection::HeadBounds;
 use super::hand_over::{TakeOver, hand_over};
 use super::listen::{self, Listeners};
-use super::{App, Phase, admin, watch};
+use super::{App, Phase, admin, pool, watch};
 use crate::config::{AccessLog, Loaded};
 use crate::live::Live;
 use crate::telemetry::{Sink, Telemetry};
 use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
 use pingora_runtime::Runtime;
+use prometheus::IntGauge;
 use std::fs::OpenOptions;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -20,6 +21,7 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
+use tokio::task::JoinHandle;
 
 /// Why the process could not serve.
 #[derive(Debug, thiserror::Error)]
@@ -69,15 +71,24 @@ pub fn serve(
     let limit = i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX);
     telemetry.inflight_body_bytes_limit.set(limit);
     let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry)));
+    let threads = settings
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     let app = Arc::new(App {
         budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),
         live: Arc::clone(&live),
         telemetry: Arc::clone(&telemetry),
         connector: TransportConnector::new(None),
+        workers: threads,
+        admin_budget: Budget::new(
+            admin::BODIES,
+            IntGauge::new("unshown", "unshown").map_err(|error| start(&error))?,
+        ),
         bounds: HeadBounds {
             bytes: settings.max_head,
             deadline: settings.head_deadline,
             idle: settings.keepalive,
+            first: false,
         },
         max_connections: settings.max_connections,
         connections: AtomicUsize::new(0),
@@ -86,11 +97,13 @@ pub fn serve(
         phase: AtomicU8::new(Phase::Serving as u8),
     });
 
-    let threads = settings
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
     let workers = Runtime::new_no_steal(threads, "worker");
+    if let Runtime::NoSteal(workers) = &workers {
+        for number in 0..threads {
+            workers.get_runtime_at(number).spawn(pool::sweep());
+        }
+    }
     let control = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let control = control.map_err(|error| start(&error))?;
     let (stop, stopped) = channel::channel(false);
@@ -112,13 +125,19 @@ pub fn serve(
         let signals = Signals::new().map_err(|error| start(&error))?;
         ready(&listeners.addresses(), listeners.admin_name());
         take_over.serves();
+        let mut signals = signals;
         signals.until_stop(&live, &Arc::new(listeners)).await;
         tracing::info!(grace = ?settings.grace, "stopping: no new connections");
         app.enter(Phase::Leaving);
         let _ = stop.send(true);
-        leave(&app, settings.grace).await;
+        tokio::select! {
+            () = leave(&app, settings.grace) => {}
+            () = signals.stop() => tracing::warn!("stopped: asked for a second time"),
+        }
         Ok(())
     })?;
+    // A hand-over or a reload that has not come to its end is not waited for.
+    control.shutdown_background();
     telemetry.flush(Duration::from_secs(2));
     workers.shutdown_timeout(Duration::from_millis(100));
     Ok(())
@@ -182,9 +201,25 @@ impl Signals {
         })
     }
 
+    /// SIGTERM or SIGINT.
+    async fn stop(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+
     /// SIGHUP reloads; SIGTERM and SIGINT stop, and so does SIGUSR2 once a new process serves.
-    async fn until_stop(mut self, live: &Arc<Live>, listeners: &Arc<Listeners>) {
+    async fn until_stop(&mut self, live: &Arc<Live>, listeners: &Arc<Listeners>) {
+        // One hand-over at a time; meanwhile the other signals are heard.
+        let mut handing: Option<JoinHandle<std::io::Result<()>>> = None;
         loop {
+            let handed = async {
+                match &mut handing {
+                    Some(handing) => handing.await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 _ = self.terminate.recv() => return,
                 _ = self.interrupt.recv() => return,
@@ -192,13 +227,18 @@ impl Signals {
                     let live = Arc::clone(live);
                     tokio::task::spawn_blocking(move || live.reload());
                 }
-                _ = self.replace.recv() => {
-                    let listeners = Arc::clone(listeners);
-                    let handed = tokio::task::spawn_blocking(move || hand_over(&listeners)).await;
-                    match handed {
+                outcome = handed => {
+                    handing = None;
+                    match outcome {
                         Ok(Ok(())) => return,
                         Ok(Err(error)) => tracing::error!(%error, "not replaced: this process goes on"),
                         Err(error) => tracing::error!(%error, "not replaced: this process goes on"),
+                    }
+                }
+                _ = self.replace.recv() => {
+                    if handing.is_none() {
+                        let listeners = Arc::clone(listeners);
+                        handing = Some(tokio::task::spawn_blocking(move || hand_over(&listeners)));
                     }
                 }
             }

@@ -22,7 +22,7 @@ pub(super) fn watch(live: Arc<Live>, every: Duration) {
     let spawned = thread.spawn(move || {
         let mut known = look(&live);
         // Whatever changed between the first load and this first look.
-        live.reload();
+        live.catch_up();
         loop {
             std::thread::sleep(every);
             let mut now = look(&live);

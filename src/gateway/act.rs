@@ -4,7 +4,7 @@
 //! [`Ticket::submit`] makes the second out of the first.
 
 use super::departure::Departure;
-use super::head::{ClientKey, Head, Length, Origin};
+use super::head::{ClientKey, Head, Length, Origin, PublicName};
 use super::judge::{Unfit, judge, with_document};
 use super::route::{ContentTypeRule, Route};
 use crate::media::is_json_utf8;
@@ -20,6 +20,7 @@ pub struct Ticket<'g> {
     pub(super) departure: &'g Departure,
     pub(super) client: ClientKey,
     pub(super) origin: Origin,
+    pub(super) public: Option<&'g PublicName>,
 }
 
 /// The permission to reach an upstream, once: a ticket, and a body that its form admits.

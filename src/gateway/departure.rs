@@ -2,7 +2,7 @@
 //! target, allow-listed fields (DESIGN 4). Nothing of the client's head is in it by default.
 
 use super::act::Admitted;
-use super::head::{Head, Origin};
+use super::head::{Head, Origin, PublicName};
 use super::ids::Ids;
 use super::outbound::{Outbound, Server, Upstream};
 use super::route::Route;
@@ -52,7 +52,7 @@ impl Admitted<'_> {
         let prefix = &self.ticket.departure.prefixes[server];
         let mut out = Vec::with_capacity(prefix.len() + 512);
         out.extend_from_slice(prefix);
-        forwarded(&mut out, head, self.ticket.origin);
+        forwarded(&mut out, head, self.ticket.origin, self.ticket.public);
         for name in &self.ticket.route.outbound.pass_fields {
             for value in head.all(name) {
                 line(&mut out, name, value);
@@ -69,9 +69,11 @@ impl Admitted<'_> {
     }
 }
 
-/// `X-Forwarded-*`: overwritten, unless the peer is a proxy that we trust.
-fn forwarded(out: &mut Vec<u8>, head: &Head<'_>, origin: Origin) {
+/// `X-Forwarded-*`: overwritten, unless the peer is a proxy that we trust. Host and scheme are those of
+/// `public_url` where there is one: a backend that builds links from them builds no client's.
+fn forwarded(out: &mut Vec<u8>, head: &Head<'_>, origin: Origin, public: Option<&PublicName>) {
     let peer = head.peer.to_canonical();
+    let own = public.map_or((head.scheme, head.authority), |public| (&*public.scheme, &*public.authority));
     let said = |name| head.only(name).filter(|_| origin.peer_trusted);
     out.extend_from_slice(b"X-Forwarded-For: ");
     if origin.peer_trusted {
@@ -85,8 +87,8 @@ fn forwarded(out: &mut Vec<u8>, head: &Head<'_>, origin: Origin) {
         IpAddr::V6(v6) => write!(out, "{v6}\r\n"),
     };
     let scheme = said("x-forwarded-proto").filter(|said| matches!(*said, b"http" | b"https"));
-    line(out, "X-Forwarded-Proto", scheme.unwrap_or(head.scheme.as_bytes()));
-    let host = said("x-forwarded-host").unwrap_or(head.authority.as_bytes());
+    line(out, "X-Forwarded-Proto", scheme.unwrap_or(own.0.as_bytes()));
+    let host = said("x-forwarded-host").unwrap_or(own.1.as_bytes());
     if !host.is_empty() {
         line(out, "X-Forwarded-Host", host);
     }

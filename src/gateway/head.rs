@@ -138,6 +138,25 @@ fn read_address(entry: &[u8]) -> Option<IpAddr> {
     text.parse::<IpAddr>().ok().map(|address| address.to_canonical())
 }
 
+/// How the outside names this gateway (`public_url`): what backends are told, instead of what a client
+/// claims in `Host`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicName {
+    /// `http` or `https`.
+    pub scheme: String,
+    /// Host, and port where it is not the scheme's own.
+    pub authority: String,
+}
+
+impl PublicName {
+    /// From an absolute URL.
+    pub fn of(url: &str) -> Option<Self> {
+        let (scheme, rest) = url.split_once("://")?;
+        let authority = rest.split('/').next().filter(|authority| !authority.is_empty())?;
+        Some(Self { scheme: scheme.to_owned(), authority: authority.to_owned() })
+    }
+}
+
 /// What a client is to a rate: an IPv4 address, or an IPv6 /64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientKey(u128);

@@ -4,6 +4,7 @@
 //! memory in the hands of whoever can send from many addresses.
 
 use super::head::ClientKey;
+use crate::bounds::Frequency;
 use governor::clock::{Clock, DefaultClock};
 use governor::nanos::Nanos;
 use governor::state::StateStore;
@@ -15,15 +16,6 @@ use std::hash::BuildHasher;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// `5/s burst 10`: one more every `period`, `burst` at once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rate {
-    /// Time that earns one request.
-    pub period: Duration,
-    /// Requests at once, after a pause.
-    pub burst: NonZeroU32,
-}
 
 /// The rates of one route; `None` is "none", said explicitly in the file.
 #[derive(Debug, Clone)]
@@ -38,8 +30,13 @@ pub struct Limits {
 
 impl Limits {
     /// `keys` bounds the clients remembered by each of the three.
-    pub fn new(get: Option<Rate>, post: Option<Rate>, refused: Option<Rate>, keys: usize) -> Self {
-        let limiter = |rate: Option<Rate>| rate.map(|rate| Arc::new(Limiter::new(rate, keys)));
+    pub fn new(
+        get: Option<Frequency>,
+        post: Option<Frequency>,
+        refused: Option<Frequency>,
+        keys: usize,
+    ) -> Self {
+        let limiter = |rate: Option<Frequency>| rate.map(|rate| Arc::new(Limiter::new(rate, keys)));
         Self { get: limiter(get), post: limiter(post), refused: limiter(refused) }
     }
 
@@ -68,7 +65,7 @@ fn inherit(newer: &mut Option<Arc<Limiter>>, older: Option<&Arc<Limiter>>) {
 
 /// One rate and what it remembers of each client.
 pub struct Limiter {
-    rate: Rate,
+    rate: Frequency,
     keys: usize,
     inner: RateLimiter<Probe, Clients, DefaultClock>,
 }
@@ -80,7 +77,7 @@ impl std::fmt::Debug for Limiter {
 }
 
 impl Limiter {
-    fn new(rate: Rate, keys: usize) -> Self {
+    fn new(rate: Frequency, keys: usize) -> Self {
         // A zero period cannot come from the file; were it to, the strictest reading is safe.
         let quota = Quota::with_period(rate.period)
             .unwrap_or_else(|| Quota::per_hour(NonZeroU32::MIN))
@@ -211,8 +208,8 @@ mod tests {
         ClientKey::of(IpAddr::V4(Ipv4Addr::from(n)))
     }
 
-    fn rate(burst: u32) -> Rate {
-        Rate { period: Duration::from_mins(1), burst: NonZeroU32::new(burst).unwrap() }
+    fn rate(burst: u32) -> Frequency {
+        Frequency { period: Duration::from_mins(1), burst: NonZeroU32::new(burst).unwrap() }
     }
 
     #[test]

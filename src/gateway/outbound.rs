@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A named backend. Shared by the routes that use it, kept across reloads while it is equal.
+/// A named backend, shared by the routes that use it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Upstream {
     /// As in `upstreams:`.
@@ -12,7 +12,7 @@ pub struct Upstream {
     pub servers: Vec<Server>,
     /// How long each step may take.
     pub timeouts: Timeouts,
-    /// Idle connections kept per server.
+    /// Idle connections kept to each server.
     pub keepalive: usize,
 }
 

@@ -98,7 +98,7 @@ pub enum Outcome {
     Failed,
     /// 504: sent, and no answer to tell what became of it. It may have happened.
     Unknown,
-    /// The client left before an answer could be written, and nothing had been sent upstream.
+    /// The client left before it had an answer, and nothing had been sent upstream.
     Abandoned,
     /// 500.
     Internal,

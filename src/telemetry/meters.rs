@@ -339,7 +339,7 @@ fn can_happen(method: Method, outcome: Outcome) -> bool {
         | Outcome::Malformed => method == Method::Post,
         Outcome::Throttled => matches!(method, Method::Get | Method::Head | Method::Post),
         Outcome::Stray => method == Method::Other,
-        Outcome::Abandoned | Outcome::Internal => matches!(method, Method::Get | Method::Post),
+        Outcome::Abandoned | Outcome::Internal => method != Method::Other,
     }
 }
 

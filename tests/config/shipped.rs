@@ -36,7 +36,7 @@ fn the_example_shows_the_defaults() {
     )
     .unwrap();
     let defaults = load(&path).unwrap().settings;
-    assert_eq!(shown.differences(&defaults), ["admin", "public_url"]);
+    assert_eq!(shown.differences(&defaults), ["admin"]);
 }
 
 #[test]

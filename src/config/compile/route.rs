@@ -2,13 +2,12 @@
 
 use super::upstream::Backend;
 use super::{Compiler, Distinct, given};
-use crate::bounds::Frequency;
 use crate::config::field::{Either, Field};
 use crate::config::tree::{Mark, Tree};
 use crate::config::words::{NoneWord, RateWord};
 use crate::config::{inline, raw};
 use crate::form::{FormOptions, LintLevels, Numbers, arrival};
-use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Rate, Route};
+use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -149,7 +148,7 @@ impl Compiler<'_> {
             if said.is_none() {
                 missing.push(format!("`{kind}`"));
             }
-            said.and_then(|RateWord(rate)| rate).map(|Frequency { period, burst }| Rate { period, burst })
+            said.and_then(|RateWord(rate)| rate)
         });
         if missing.is_empty() {
             return Some(Limits::new(get, post, refused, defaults.limiter_keys));
