@@ -35,3 +35,19 @@ fn collect(folder: &Path, text: &mut String) {
         }
     }
 }
+
+/// Targets are not found by themselves (`autotests = false`): a file that nobody names would never run.
+#[test]
+fn every_file_of_tests_is_run() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap();
+    let main = std::fs::read_to_string(root.join("tests/main.rs")).unwrap();
+    for entry in std::fs::read_dir(root.join("tests")).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        let stem = path.file_stem().unwrap().to_str().unwrap();
+        let holds_tests = path.extension().is_some_and(|ext| ext == "rs") || path.join("mod.rs").exists();
+        let is_named =
+            manifest.contains(&format!("\"tests/{stem}.rs\"")) || main.contains(&format!("mod {stem};"));
+        assert!(!holds_tests || is_named, "{} is never run", path.display());
+    }
+}
