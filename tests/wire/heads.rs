@@ -151,3 +151,15 @@ fn behind_a_trusted_proxy_the_rightmost_stranger_is_the_client() {
         assert_eq!(lines[index]["client"], *client, "{said}");
     }
 }
+
+/// With `public_url` a backend that builds links builds them to the gateway, whatever a client claims in `Host`.
+#[test]
+fn backends_are_told_the_public_name() {
+    let backend = Backend::agreeing();
+    let gate = Setup::meeting(&backend).with("public_url", "https://api.example.com").start();
+    let request = Request::post(MEETING, MEETING_BODY).host(Some("evil.example"));
+    assert_eq!(gate.exchange(&request).status, 200);
+    let seen = backend.only();
+    assert_eq!(seen.field("x-forwarded-host").as_deref(), Some("api.example.com"));
+    assert_eq!(seen.field("x-forwarded-proto").as_deref(), Some("https"));
+}

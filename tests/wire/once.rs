@@ -3,7 +3,7 @@
 
 use crate::support::backend::{json, nobody, read_request, reset};
 use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, Setup, eventually};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -251,7 +251,7 @@ fn a_reset_before_the_act_was_read_is_not_success() {
     let seen = heads.clone();
     let backend = Backend::raw(move |_, mut stream| {
         let mut byte = [0; 1];
-        if matches!(std::io::Read::read(&mut stream, &mut byte), Ok(1)) {
+        if matches!(stream.read(&mut byte), Ok(1)) {
             *seen.lock().unwrap() += 1;
         }
         reset(&stream);
@@ -284,4 +284,22 @@ fn a_client_that_leaves_does_not_undo_the_act() {
         (2, 1),
         "the answer was read to its end and the connection kept"
     );
+}
+
+/// An idle connection goes when its time is over, not only when the next act looks for one.
+#[test]
+fn idle_connections_end_by_themselves() {
+    let (ended, told) = std::sync::mpsc::channel();
+    let backend = Backend::raw(move |_, mut stream| {
+        let mut pending = Vec::new();
+        if read_request(&mut stream, &mut pending).is_some() {
+            stream.write_all(&json("{}")).unwrap();
+            // Until the other end closes.
+            let _ = stream.read(&mut [0]);
+            let _ = ended.send(());
+        }
+    });
+    let gate = Setup::meeting(&backend).with("upstreams/backend/timeouts/idle", "500ms").start();
+    assert_eq!(gate.post(MEETING, MEETING_BODY).status, 200);
+    told.recv_timeout(Duration::from_secs(5)).expect("the connection is closed");
 }

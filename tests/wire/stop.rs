@@ -108,3 +108,30 @@ fn a_stopping_gate_takes_no_new_acts() {
     assert_eq!(backend.count(), 1);
     assert_eq!(gate.wait(Duration::from_secs(5)).code(), Some(0));
 }
+
+/// An HTTP/2 connection that has said hello and nothing else is no request in flight.
+#[test]
+fn a_silent_http2_connection_holds_no_stop() {
+    let (mut gate, _backend) = slow(0);
+    let mut client = gate.client();
+    client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0");
+    std::thread::sleep(Duration::from_millis(100));
+    let start = Instant::now();
+    assert_eq!(gate.stop().code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+/// Whoever asks a second time does not want to wait.
+#[test]
+fn a_second_signal_ends_at_once() {
+    let (mut gate, backend) = slow(4000);
+    let mut client = gate.client();
+    client.send(&Request::post(MEETING, MEETING_BODY).bytes());
+    eventually("the act is at the backend", || backend.count() == 1);
+    let start = Instant::now();
+    gate.signal("TERM");
+    std::thread::sleep(Duration::from_millis(100));
+    gate.signal("TERM");
+    assert_eq!(gate.wait(Duration::from_secs(3)).code(), Some(0));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
