@@ -4,6 +4,9 @@
 //! hand out a [`Ticket`]. [`Ticket::submit`] makes an [`Admitted`] of a body that the form admits;
 //! [`Admitted::head`] is what leaves for the upstream, [`Admitted::conclude`] what the client may
 //! see of what came back.
+//!
+//! A place is a route with everything about it that load can compute: its arrival (what GET answers) and
+//! its departure (the head that an act leaves under).
 
 mod act;
 mod arrival;
