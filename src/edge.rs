@@ -3,7 +3,7 @@
 //!
 //! Why not pingora's own HTTP/1 session: it repairs what it reads (it escapes bad targets, takes bare
 //! LF, folds equal Content-Lengths, drops a Content-Length beside Transfer-Encoding) before we could
-//! look, bounds reads one by one and not in all, and costs more than the rest of the gate together.
+//! look, and bounds reads one by one and not in all.
 //!
 //! One request goes: `connection` (bytes) ▶ `head` (strict) ▶ `request` (decide) ▶ `exchange` (the
 //! upstream, once) ▶ `connection` (the answer).
