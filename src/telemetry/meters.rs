@@ -179,8 +179,7 @@ impl Telemetry {
             }
         }
         if record.method == Method::Post {
-            // Bodies are far below 2^52 bytes.
-            #[allow(clippy::cast_precision_loss)]
+            #[expect(clippy::cast_precision_loss, reason = "bodies are far below 2^52 bytes")]
             meters.body_bytes.observe(record.bytes_in as f64);
         }
         self.access.write(record);

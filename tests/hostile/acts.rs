@@ -175,8 +175,11 @@ fn drive(gate: &Gate, next: &AtomicU64, acts: u64, came: &Mutex<Vec<Came>>) {
 fn sum(metrics: &Metrics, outcome: &str) -> usize {
     let all = ["acts", "slammed", "refused"]
         .map(|route| metrics.sum("formgate_requests_total", &[("route", route), ("outcome", outcome)]));
-    // Counts are small whole numbers.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "counts are small whole numbers"
+    )]
     let total = all.iter().sum::<f64>() as usize;
     total
 }

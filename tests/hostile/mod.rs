@@ -50,8 +50,7 @@ impl Random {
     }
 
     fn index(&mut self, bound: usize) -> usize {
-        // Bounds are lengths of small tables.
-        #[allow(clippy::cast_possible_truncation)]
+        #[expect(clippy::cast_possible_truncation, reason = "bounds are lengths of small tables")]
         let index = self.next() as usize % bound;
         index
     }

@@ -31,8 +31,7 @@ pub(super) fn descriptors(pid: u32) -> usize {
 
 /// How much it has grown, in MiB, for people.
 pub(super) fn mib(bytes: u64) -> f64 {
-    // Memory of a machine is far below 2^52 bytes.
-    #[allow(clippy::cast_precision_loss)]
+    #[expect(clippy::cast_precision_loss, reason = "memory of a machine is far below 2^52 bytes")]
     let mib = bytes as f64 / MIB as f64;
     mib
 }
@@ -51,16 +50,14 @@ impl Curve {
     }
 
     pub(super) fn sample(&mut self) {
-        // As above.
-        #[allow(clippy::cast_precision_loss)]
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
         self.points.push((self.began.elapsed().as_secs_f64(), rss(self.pid) as f64));
     }
 
     /// Bytes a second by least squares over what came after `warm`.
     pub(super) fn slope(&self, warm: Duration) -> f64 {
         let points: Vec<_> = self.points.iter().filter(|(at, _)| *at >= warm.as_secs_f64()).collect();
-        // As above.
-        #[allow(clippy::cast_precision_loss)]
+        #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
         let count = points.len() as f64;
         let mean = |pick: fn(&(f64, f64)) -> f64| points.iter().map(|point| pick(point)).sum::<f64>() / count;
         let (x, y) = (mean(|point| point.0), mean(|point| point.1));
@@ -73,8 +70,11 @@ impl Curve {
     pub(super) fn risen(&self) -> u64 {
         let third = self.points.len() / 3;
         let floor = |points: &[(f64, f64)]| points.iter().map(|point| point.1).fold(f64::INFINITY, f64::min);
-        // Resident memory is a whole number of bytes, far below 2^52.
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "resident memory is a whole number of bytes, far below 2^52"
+        )]
         let risen =
             (floor(&self.points[2 * third..]) - floor(&self.points[third..2 * third])).max(0.0) as u64;
         risen
