@@ -75,8 +75,9 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
             return;
         };
         let reply = answer(app, &request, &body.bytes, trusted).await;
-        let lines: &[u8] = if request.close { b"Connection: close\r\n" } else { b"" };
-        if connection.respond(&reply, lines).await.is_err() || request.close {
+        let closes = request.close || app.is_leaving();
+        let lines: &[u8] = if closes { b"Connection: close\r\n" } else { b"" };
+        if connection.respond(&reply, lines).await.is_err() || closes {
             return;
         }
     }

@@ -115,18 +115,20 @@ pub fn serve(
         watch::watch(Arc::clone(&live), every);
     }
     control.block_on(async {
-        // The admin listener is open to the end: it is what tells how the stop goes.
-        let (_admin_stop, never) = channel::channel(false);
+        // The admin listener is open to the end, to tell how the stop goes, unless a newer process has it.
+        let (admin_stop, admin_stopped) = channel::channel(false);
         let by_file = listeners.admin.as_ref().is_some_and(|admin| admin.is_unix);
         let door = admin::Door { app: Arc::clone(&app), by_file };
         let (mut service, fds) = listen::service("admin", door, listeners.admin.as_slice());
-        tokio::spawn(async move { service.start_service(Some(fds), never, 1).await });
+        tokio::spawn(async move { service.start_service(Some(fds), admin_stopped, 1).await });
         tokio::spawn(sweep(Arc::clone(&live)));
         let signals = Signals::new().map_err(|error| start(&error))?;
         ready(&listeners.addresses(), listeners.admin_name());
         take_over.serves();
         let mut signals = signals;
-        signals.until_stop(&live, &Arc::new(listeners)).await;
+        if signals.until_stop(&live, &Arc::new(listeners)).await == Stop::Replaced {
+            let _ = admin_stop.send(true);
+        }
         tracing::info!(grace = ?settings.grace, "stopping: no new connections");
         app.enter(Phase::Leaving);
         let _ = stop.send(true);
@@ -156,7 +158,10 @@ fn quiet_panics() {
 async fn leave(app: &App, grace: Duration) {
     let began = Instant::now();
     let over = |time| began.elapsed() >= time;
-    while app.connections.load(Ordering::SeqCst) > 0 && !over(grace.min(LAST_WORDS)) {
+    // Connections just accepted get a moment to be counted.
+    tokio::time::sleep(2 * PACE).await;
+    let open = || app.connections.load(Ordering::SeqCst) + app.admin_connections.load(Ordering::SeqCst);
+    while open() > 0 && !over(grace.min(LAST_WORDS)) {
         tokio::time::sleep(PACE).await;
     }
     app.enter(Phase::Draining);
@@ -182,6 +187,14 @@ async fn sweep(live: Arc<Live>) {
             limiter.sweep();
         }
     }
+}
+
+/// Why the process stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stop {
+    Asked,
+    /// A newer process serves on the same sockets.
+    Replaced,
 }
 
 struct Signals {
@@ -210,7 +223,7 @@ impl Signals {
     }
 
     /// SIGHUP reloads; SIGTERM and SIGINT stop, and so does SIGUSR2 once a new process serves.
-    async fn until_stop(&mut self, live: &Arc<Live>, listeners: &Arc<Listeners>) {
+    async fn until_stop(&mut self, live: &Arc<Live>, listeners: &Arc<Listeners>) -> Stop {
         // One hand-over at a time; meanwhile the other signals are heard.
         let mut handing: Option<JoinHandle<std::io::Result<()>>> = None;
         loop {
@@ -221,8 +234,8 @@ impl Signals {
                 }
             };
             tokio::select! {
-                _ = self.terminate.recv() => return,
-                _ = self.interrupt.recv() => return,
+                _ = self.terminate.recv() => return Stop::Asked,
+                _ = self.interrupt.recv() => return Stop::Asked,
                 _ = self.hangup.recv() => {
                     let live = Arc::clone(live);
                     tokio::task::spawn_blocking(move || live.reload());
@@ -230,7 +243,7 @@ impl Signals {
                 outcome = handed => {
                     handing = None;
                     match outcome {
-                        Ok(Ok(())) => return,
+                        Ok(Ok(())) => return Stop::Replaced,
                         Ok(Err(error)) => tracing::error!(%error, "not replaced: this process goes on"),
                         Err(error) => tracing::error!(%error, "not replaced: this process goes on"),
                     }
