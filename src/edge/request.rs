@@ -54,7 +54,7 @@ pub(super) struct Decision {
     pub(super) lines: String,
     /// The connection cannot go on after it, whatever the client wants.
     pub(super) close: bool,
-    /// The body is to be read over once the answer is out, for at most this long after `began`.
+    /// The body is to be read over once the answer is out, until then.
     pub(super) unread: Option<Instant>,
     index: Option<usize>,
     outcome: Outcome,
@@ -85,7 +85,7 @@ pub(super) async fn decide(
     head: &Head<'_>,
     body: &mut impl BodySource,
 ) -> Decision {
-    if let Some(decision) = unwinding(judge(app, snapshot, head, body)).await {
+    if let Some(decision) = unwinding(proceed(app, snapshot, head, body)).await {
         return decision;
     }
     let gateway = &snapshot.gateway;
@@ -107,7 +107,8 @@ async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
     .await
 }
 
-async fn judge(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl BodySource) -> Decision {
+/// Triage, and what it asks for.
+async fn proceed<B: BodySource>(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut B) -> Decision {
     let gateway = &snapshot.gateway;
     let mut decision = Decision::new(head, gateway.origin(head).client);
     match gateway.triage(head) {
@@ -122,7 +123,7 @@ async fn judge(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl 
             decision.refuse(rejection, None);
             let too_large = rejection.reason == Reason::TooLarge;
             let deadline = index.map_or(UNWANTED_DEADLINE, |index| gateway.body_deadline(index));
-            if too_large && answers_first(body) {
+            if too_large && B::OUTLIVES_ANSWER {
                 // What announces itself as too long need not be sent to be told so (B-5).
                 decision.unread = Some(decision.began + deadline);
             } else {
@@ -138,10 +139,6 @@ async fn judge(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl 
         decision.lines.push_str(&gateway.cors_lines(index, head));
     }
     decision
-}
-
-fn answers_first<B: BodySource>(_: &B) -> bool {
-    B::OUTLIVES_ANSWER
 }
 
 async fn act(

@@ -25,6 +25,27 @@ pub(super) enum Form {
     Decimal,
 }
 
+impl Form {
+    /// What a slot's tag says; `side` gives its magnitude where it keeps one. `None` for what is no number.
+    #[inline]
+    pub(super) fn of(tag: Tag, side: impl FnOnce() -> u32) -> Option<Self> {
+        match tag {
+            Tag::Small => Some(Self::Small(side())),
+            Tag::Integer => Some(Self::Integer),
+            Tag::Decimal => Some(Self::Decimal),
+            Tag::Null
+            | Tag::False
+            | Tag::True
+            | Tag::Text
+            | Tag::Escaped
+            | Tag::Array
+            | Tag::Object
+            | Tag::Large
+            | Tag::Index => None,
+        }
+    }
+}
+
 /// The most digits whose magnitude a slot keeps.
 const SMALL_DIGITS: usize = 9;
 
@@ -101,20 +122,7 @@ impl<'d> Number<'d> {
     /// The number that a text is, if it is one within the limits of a document.
     pub fn read(text: &'d str) -> Option<Self> {
         let (slot, end) = scan(text, 0).ok()?;
-        let form = match slot.tag() {
-            Tag::Small => Form::Small(slot.side),
-            Tag::Integer => Form::Integer,
-            Tag::Decimal
-            | Tag::Null
-            | Tag::False
-            | Tag::True
-            | Tag::Text
-            | Tag::Escaped
-            | Tag::Array
-            | Tag::Object
-            | Tag::Large
-            | Tag::Index => Form::Decimal,
-        };
+        let form = Form::of(slot.tag(), || slot.side)?;
         (end == text.len()).then_some(Self { text, form })
     }
 

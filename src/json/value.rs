@@ -102,20 +102,7 @@ impl<'d> Value<'d> {
     /// The number, if it is one.
     #[inline]
     pub fn as_number(&self) -> Option<Number<'d>> {
-        let form = match self.tag {
-            Tag::Small => Form::Small(self.slot().side),
-            Tag::Integer => Form::Integer,
-            Tag::Decimal => Form::Decimal,
-            Tag::Null
-            | Tag::False
-            | Tag::True
-            | Tag::Text
-            | Tag::Escaped
-            | Tag::Array
-            | Tag::Object
-            | Tag::Large
-            | Tag::Index => return None,
-        };
+        let form = Form::of(self.tag, || self.slot().side)?;
         Some(Number::new(self.source(), form))
     }
 
