@@ -4,68 +4,75 @@ use crate::gateway::{Method, Outcome, UpstreamResult};
 use crate::json::SyntaxKind;
 use crate::reason::Reason;
 
-/// `reason` label and log field.
-pub fn reason_label(reason: Reason) -> &'static str {
-    match reason {
-        Reason::Query => "query",
-        Reason::MediaType => "media_type",
-        Reason::ContentCoding => "content_coding",
-        Reason::TooLarge => "too_large",
-        Reason::Syntax(SyntaxKind::Empty) => "empty",
-        Reason::Syntax(SyntaxKind::Encoding) => "encoding",
-        Reason::Syntax(SyntaxKind::Grammar) => "grammar",
-        Reason::Syntax(SyntaxKind::Surrogate) => "surrogate",
-        Reason::Syntax(SyntaxKind::Trailing) => "trailing",
-        Reason::Syntax(SyntaxKind::Duplicate) => "duplicate",
-        Reason::Syntax(SyntaxKind::Depth) => "depth",
-        Reason::Syntax(SyntaxKind::NumberInexact) => "number_inexact",
-        Reason::NumberUnsafe => "number_unsafe",
-        Reason::Form => "form",
-        Reason::Upstream => "upstream",
-        Reason::Throttled => "throttled",
-        Reason::Stale => "stale",
-        Reason::Budget => "budget",
-        Reason::Draining => "draining",
-        Reason::Deadline => "deadline",
-        Reason::BodyBroken => "body_broken",
-        Reason::Framing => "framing",
-        Reason::HeadTooLarge => "head_too_large",
-        Reason::Expectation => "expectation",
-        Reason::NotFound => "not_found",
-        Reason::Method => "method",
-    }
+/// Whom a reason can befall: where its series stands at zero from the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Befalls {
+    /// Requests to an address.
+    Route,
+    /// Requests that reach no address.
+    Stray,
+    Both,
+}
+
+/// Declares the one table of reasons. Its lines are the arms of an exhaustive match and the elements of the
+/// list that series are made from: a reason without a line does not build, and none can have only half of one.
+macro_rules! reasons {
+    ($($reason:ident $(($kind:ident))? is $label:literal for $befalls:ident;)*) => {
+        /// `reason` label and log field.
+        pub fn reason_label(reason: Reason) -> &'static str {
+            match reason {
+                $(Reason::$reason $((SyntaxKind::$kind))? => $label,)*
+            }
+        }
+
+        const REASONS: &[(Reason, Befalls)] =
+            &[$((Reason::$reason $((SyntaxKind::$kind))?, Befalls::$befalls),)*];
+    };
+}
+
+reasons! {
+    Query is "query" for Route;
+    MediaType is "media_type" for Route;
+    ContentCoding is "content_coding" for Route;
+    TooLarge is "too_large" for Route;
+    Syntax(Empty) is "empty" for Route;
+    Syntax(Encoding) is "encoding" for Route;
+    Syntax(Grammar) is "grammar" for Route;
+    Syntax(Surrogate) is "surrogate" for Route;
+    Syntax(Trailing) is "trailing" for Route;
+    Syntax(Duplicate) is "duplicate" for Route;
+    Syntax(Depth) is "depth" for Route;
+    Syntax(NumberInexact) is "number_inexact" for Route;
+    NumberUnsafe is "number_unsafe" for Route;
+    Form is "form" for Route;
+    Upstream is "upstream" for Route;
+    Throttled is "throttled" for Route;
+    Stale is "stale" for Route;
+    Budget is "budget" for Route;
+    Draining is "draining" for Route;
+    Deadline is "deadline" for Both;
+    BodyBroken is "body_broken" for Route;
+    Framing is "framing" for Both;
+    HeadTooLarge is "head_too_large" for Stray;
+    Expectation is "expectation" for Stray;
+    NotFound is "not_found" for Stray;
+    Method is "method" for Route;
 }
 
 /// Every reason that can befall a request to a route.
-pub(super) const ROUTE_REASONS: [Reason; 23] = [
-    Reason::Framing,
-    Reason::Query,
-    Reason::MediaType,
-    Reason::ContentCoding,
-    Reason::TooLarge,
-    Reason::Syntax(SyntaxKind::Empty),
-    Reason::Syntax(SyntaxKind::Encoding),
-    Reason::Syntax(SyntaxKind::Grammar),
-    Reason::Syntax(SyntaxKind::Surrogate),
-    Reason::Syntax(SyntaxKind::Trailing),
-    Reason::Syntax(SyntaxKind::Duplicate),
-    Reason::Syntax(SyntaxKind::Depth),
-    Reason::Syntax(SyntaxKind::NumberInexact),
-    Reason::NumberUnsafe,
-    Reason::Form,
-    Reason::Upstream,
-    Reason::Throttled,
-    Reason::Stale,
-    Reason::Budget,
-    Reason::Draining,
-    Reason::Deadline,
-    Reason::BodyBroken,
-    Reason::Method,
-];
+pub(super) fn route_reasons() -> impl Iterator<Item = Reason> {
+    befalling(Befalls::Stray)
+}
 
 /// Every reason of a request that reaches no route.
-pub(super) const STRAY_REASONS: [Reason; 5] =
-    [Reason::NotFound, Reason::Framing, Reason::HeadTooLarge, Reason::Deadline, Reason::Expectation];
+pub(super) fn stray_reasons() -> impl Iterator<Item = Reason> {
+    befalling(Befalls::Route)
+}
+
+/// All but those that befall only the others.
+fn befalling(others: Befalls) -> impl Iterator<Item = Reason> {
+    REASONS.iter().filter(move |(_, befalls)| *befalls != others).map(|(reason, _)| *reason)
+}
 
 /// `method` label and log field.
 pub fn method_label(method: Method) -> &'static str {
@@ -115,5 +122,21 @@ pub fn result_label(result: UpstreamResult) -> &'static str {
         UpstreamResult::Failed => "failed",
         UpstreamResult::NotSent => "not_sent",
         UpstreamResult::Unknown => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_two_reasons_share_a_label_or_a_line() {
+        let labels: HashSet<_> = REASONS.iter().map(|(reason, _)| reason_label(*reason)).collect();
+        let reasons: HashSet<_> = REASONS.iter().map(|(reason, _)| *reason).collect();
+        assert_eq!((labels.len(), reasons.len()), (REASONS.len(), REASONS.len()));
+        assert!(route_reasons().chain(stray_reasons()).all(|reason| reasons.contains(&reason)));
+        assert!(!route_reasons().any(|reason| reason == Reason::NotFound));
+        assert!(stray_reasons().any(|reason| reason == Reason::Framing));
     }
 }

@@ -1,6 +1,6 @@
 //! The series, created once per route so that a request only adds.
 
-use super::label::{ROUTE_REASONS, STRAY_REASONS, method_label, outcome_label, reason_label, result_label};
+use super::label::{method_label, outcome_label, reason_label, result_label, route_reasons, stray_reasons};
 use super::{Access, Record, STRAY, Sink};
 use crate::gateway::{Gateway, Limits, Method, Outcome, UpstreamResult};
 use crate::reason::Reason;
@@ -255,19 +255,19 @@ impl Families {
 
     fn route(&self, route: &str) -> RouteMeters {
         self.limiter_keys.with_label_values(&[route]);
-        self.build(route, can_happen, &ROUTE_REASONS, &UpstreamResult::ALL)
+        self.build(route, can_happen, route_reasons(), &UpstreamResult::ALL)
     }
 
     fn stray(&self) -> RouteMeters {
         let can_happen = |_, outcome| matches!(outcome, Outcome::Stray | Outcome::Malformed);
-        self.build(STRAY, can_happen, &STRAY_REASONS, &[])
+        self.build(STRAY, can_happen, stray_reasons(), &[])
     }
 
     fn build(
         &self,
         route: &str,
         can_happen: impl Fn(Method, Outcome) -> bool,
-        reasons: &[Reason],
+        reasons: impl Iterator<Item = Reason>,
         results: &[UpstreamResult],
     ) -> RouteMeters {
         let request = |method, outcome| {
@@ -279,16 +279,16 @@ impl Families {
             let labels = [route, outcome_label(outcome)];
             happens.then(|| self.request_seconds.with_label_values(&labels))
         };
-        let refusal = |reason: &Reason| {
-            let labels = [route, reason_label(*reason)];
-            (*reason, self.refusals.with_label_values(&labels))
+        let refusal = |reason| {
+            let labels = [route, reason_label(reason)];
+            (reason, self.refusals.with_label_values(&labels))
         };
         let result = |result: &UpstreamResult| {
             self.upstream_results.with_label_values(&[route, result_label(*result)])
         };
         RouteMeters {
             requests: METHODS.map(|method| Outcome::ALL.map(|outcome| request(method, outcome))),
-            refusals: reasons.iter().map(refusal).collect(),
+            refusals: reasons.map(refusal).collect(),
             seconds: Outcome::ALL.map(seconds),
             upstream_seconds: self.upstream_seconds.with_label_values(&[route]),
             upstream_results: results.iter().map(result).collect(),
@@ -305,7 +305,7 @@ impl Families {
             }
             let _ = self.request_seconds.remove_label_values(&[route, outcome_label(outcome)]);
         }
-        for reason in ROUTE_REASONS {
+        for reason in route_reasons() {
             let _ = self.refusals.remove_label_values(&[route, reason_label(reason)]);
         }
         for result in UpstreamResult::ALL {
