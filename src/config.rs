@@ -62,6 +62,9 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
     match judged {
         Ok(Judged { compiled, settings, warnings }) => {
             let mut gateway = Gateway::new(compiled.routes, compiled.trusted_proxies, digest);
+            gateway.limit_own(compiled.surfaces.limits);
+            compiled.surfaces.sheets.into_iter().for_each(|sheet| gateway.put_sheet(sheet));
+            compiled.surfaces.desks.into_iter().for_each(|desk| gateway.open_desk(desk));
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
             Ok(Loaded { gateway, settings, files: paths, warnings })
         }

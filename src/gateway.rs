@@ -17,6 +17,7 @@ mod ids;
 mod judge;
 mod limit;
 mod outbound;
+mod own;
 mod reply;
 mod route;
 
@@ -27,14 +28,15 @@ pub use ids::{Hex, Ids};
 pub use judge::{Unfit, judge};
 pub use limit::{Limiter, Limits};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
+pub use own::{Conversation, Desk, Door, Own, Sheet, Spot};
 pub use reply::{Outcome, Reply};
 pub use route::{ContentTypeRule, Cors, Route};
 
 use crate::reason::{Face, Reason, Rejection};
 use arrival::Arrival;
 use departure::Departure;
+use own::Standing;
 use std::collections::HashMap;
-use std::time::Duration;
 
 /// One immutable generation: everything that decides about requests.
 #[derive(Debug)]
@@ -47,7 +49,9 @@ pub struct Gateway {
     pub public: Option<PublicName>,
     /// In the order of the file.
     places: Vec<Place>,
-    by_address: HashMap<String, usize>,
+    own: HashMap<Own, Standing>,
+    own_limits: Limits,
+    by_address: HashMap<String, Spot>,
 }
 
 /// A route with everything about it that can be computed before a request comes.
@@ -63,8 +67,8 @@ struct Place {
 pub enum Triage<'g> {
     /// Answer with bytes computed at load.
     Answer {
-        /// The route, for labels.
-        index: usize,
+        /// Where, for labels.
+        spot: Spot,
         /// What is answered.
         reply: Reply,
         /// What is counted.
@@ -72,25 +76,36 @@ pub enum Triage<'g> {
     },
     /// Refuse without a look at the body.
     Refuse {
-        /// The route, for labels; none where there is none.
-        index: Option<usize>,
+        /// Where, for labels; none where nothing is.
+        spot: Option<Spot>,
         /// Why.
         rejection: Rejection,
     },
     /// Read the body.
     Collect(Ticket<'g>),
+    /// Read the body, which says which of several routes is meant.
+    Converse(Conversation<'g>),
 }
 
 impl Gateway {
     /// `routes` must have distinct names and addresses (`config` has checked it).
     pub fn new(routes: Vec<Route>, trusted_proxies: Vec<ipnet::IpNet>, digest: String) -> Self {
-        let by_address = routes.iter().map(|route| route.address.clone()).zip(0..).collect();
+        let spots = (0..).map(Spot::Route);
+        let by_address = routes.iter().map(|route| route.address.clone()).zip(spots).collect();
         let places = routes.into_iter().map(|route| Place {
             arrival: Arrival::new(&route),
             departure: Departure::new(&route),
             route,
         });
-        Self { trusted_proxies, digest, public: None, places: places.collect(), by_address }
+        Self {
+            trusted_proxies,
+            digest,
+            public: None,
+            places: places.collect(),
+            own: HashMap::new(),
+            own_limits: Limits::none(),
+            by_address,
+        }
     }
 
     /// In the order of the file; an index here is the index in a [`Triage`].
@@ -100,11 +115,15 @@ impl Gateway {
 
     /// The route at exactly this address.
     pub fn at(&self, address: &str) -> Option<&Route> {
-        self.index(address).map(|index| &self.places[index].route)
+        match self.spot(address)? {
+            Spot::Route(index) => Some(&self.places[index].route),
+            Spot::Own(_) => None,
+        }
     }
 
     /// Takes over what `older` remembers of clients, for each route that keeps its name and rates.
     pub fn inherit(&mut self, older: &Self) {
+        self.own_limits.inherit(&older.own_limits);
         let older: HashMap<&str, &Limits> =
             older.routes().map(|route| (route.name.as_str(), &route.limits)).collect();
         for place in &mut self.places {
@@ -116,11 +135,16 @@ impl Gateway {
 
     /// Decides from the head alone.
     pub fn triage<'g>(&'g self, head: &Head<'_>) -> Triage<'g> {
-        let Some(index) = self.index(head.path) else {
-            return Triage::Refuse { index: None, rejection: Reason::NotFound.into() };
-        };
-        let place = &self.places[index];
-        let refuse = |rejection| Triage::Refuse { index: Some(index), rejection };
+        match self.spot(head.path) {
+            None => Triage::Refuse { spot: None, rejection: Reason::NotFound.into() },
+            Some(Spot::Route(index)) => self.triage_route(index, head),
+            Some(Spot::Own(own)) => self.triage_own(own, head),
+        }
+    }
+
+    fn triage_route<'g>(&'g self, index: usize, head: &Head<'_>) -> Triage<'g> {
+        let (place, spot) = (&self.places[index], Spot::Route(index));
+        let refuse = |rejection| Triage::Refuse { spot: Some(spot), rejection };
         match head.verb() {
             verb @ (Method::Get | Method::Head) => {
                 let client = ClientKey::of(self.origin(head).client);
@@ -130,11 +154,11 @@ impl Gateway {
                     return refuse(Rejection::throttled(wait));
                 }
                 let (reply, outcome) = place.arrival.answer(head, verb == Method::Get);
-                Triage::Answer { index, reply, outcome }
+                Triage::Answer { spot, reply, outcome }
             }
             Method::Options => {
                 let reply = place.arrival.options().with_lines(&place.route.cors_lines(head));
-                Triage::Answer { index, reply, outcome: Outcome::Options }
+                Triage::Answer { spot, reply, outcome: Outcome::Options }
             }
             Method::Post => match place.admit_head(self, index, head) {
                 Ok(ticket) => Triage::Collect(ticket),
@@ -144,13 +168,8 @@ impl Gateway {
         }
     }
 
-    /// How long a body of route number `index` may take.
-    pub fn body_deadline(&self, index: usize) -> Duration {
-        self.places[index].route.body_deadline
-    }
-
-    /// The number of the route at exactly this address.
-    pub fn index(&self, address: &str) -> Option<usize> {
+    /// What is at exactly this address.
+    pub fn spot(&self, address: &str) -> Option<Spot> {
         self.by_address.get(address).copied()
     }
 
@@ -172,15 +191,26 @@ impl Place {
         index: usize,
         head: &Head<'_>,
     ) -> Result<Ticket<'g>, Rejection> {
-        let (route, origin) = (&self.route, gateway.origin(head));
-        let client = ClientKey::of(origin.client);
-        act::throttle(route, client)?;
-        if let Err(rejection) = act::gate(route, head, self.arrival.is_current(head)) {
+        let ticket = self.ticket(gateway, index, head)?;
+        if let Err(rejection) = act::gate(ticket.route, head, self.arrival.is_current(head)) {
             if rejection.face() == Face::Refused {
-                act::note_refused(route, client);
+                act::note_refused(ticket.route, ticket.client);
             }
             return Err(rejection);
         }
+        Ok(ticket)
+    }
+
+    /// The permission to read a body, where the client has an act left.
+    fn ticket<'g>(
+        &'g self,
+        gateway: &'g Gateway,
+        index: usize,
+        head: &Head<'_>,
+    ) -> Result<Ticket<'g>, Rejection> {
+        let (route, origin) = (&self.route, gateway.origin(head));
+        let client = ClientKey::of(origin.client);
+        act::throttle(&route.limits, client)?;
         let (departure, public) = (&self.departure, gateway.public.as_ref());
         Ok(Ticket { index, route, departure, client, origin, public })
     }

@@ -19,7 +19,7 @@
 //! L5  cli ▶ edge               the only folder that may say pingora
 //! L4  live  telemetry          the snapshot and its reload turn | metrics, access line
 //! L3  config                   YAML ▶ Gateway, or the whole list of faults
-//! L2  gateway                  decisions, pure and synchronous
+//! L2  gateway ◀ surface        decisions, pure and synchronous | what is drawn for clients that speak no GPT
 //! L1  form                     closed dialect, compile, lint, representations
 //! L0  json media reason bounds words and bytes; no I/O
 //! ```
@@ -34,4 +34,5 @@ pub mod json;
 pub mod live;
 pub mod media;
 pub mod reason;
+pub mod surface;
 pub mod telemetry;

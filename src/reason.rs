@@ -58,7 +58,7 @@ pub enum Face {
     /// 404.
     NotFound,
     /// 405 with `Allow`.
-    MethodNotAllowed,
+    MethodNotAllowed(Allow),
     /// 408, close.
     RequestTimeout,
     /// 412.
@@ -79,6 +79,29 @@ pub enum Face {
     GatewayTimeout,
 }
 
+/// Which methods there are at an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Allow {
+    /// A route's: arrivals and acts.
+    #[default]
+    Route,
+    /// A document's: it is only read.
+    Sheet,
+    /// A desk's: it is only posted to.
+    Desk,
+}
+
+impl Allow {
+    /// As in the field `Allow` (RFC 9110, 10.2.1).
+    pub fn methods(self) -> &'static str {
+        match self {
+            Self::Route => "GET, HEAD, POST, OPTIONS",
+            Self::Sheet => "GET, HEAD, OPTIONS",
+            Self::Desk => "POST, OPTIONS",
+        }
+    }
+}
+
 /// A reason on its way inward, with what the face that goes outward needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rejection {
@@ -86,18 +109,25 @@ pub struct Rejection {
     pub reason: Reason,
     /// How long until trying again can help, where that is known.
     pub retry_after: Option<Duration>,
+    /// Which methods there would have been.
+    pub allow: Allow,
 }
 
 impl From<Reason> for Rejection {
     fn from(reason: Reason) -> Self {
-        Self { reason, retry_after: None }
+        Self { reason, retry_after: None, allow: Allow::Route }
     }
 }
 
 impl Rejection {
     /// Nothing left of a rate, for this long.
     pub fn throttled(wait: Duration) -> Self {
-        Self { reason: Reason::Throttled, retry_after: Some(wait) }
+        Self { retry_after: Some(wait), ..Reason::Throttled.into() }
+    }
+
+    /// No such method here, but these.
+    pub fn method(allow: Allow) -> Self {
+        Self { allow, ..Reason::Method.into() }
     }
 
     /// The table between why and what is seen.
@@ -119,7 +149,7 @@ impl Rejection {
             Reason::HeadTooLarge => Face::HeadTooLarge,
             Reason::Expectation => Face::ExpectationFailed,
             Reason::NotFound => Face::NotFound,
-            Reason::Method => Face::MethodNotAllowed,
+            Reason::Method => Face::MethodNotAllowed(self.allow),
         }
     }
 

@@ -8,11 +8,11 @@ mod label;
 mod meters;
 
 pub use access::{Access, Sink};
-pub use label::{method_label, outcome_label, reason_label, result_label};
+pub use label::{door_label, method_label, outcome_label, own_label, reason_label, result_label, spot_label};
 pub use meters::{Meters, RouteMeters, Telemetry};
 
 use crate::form::Mismatch;
-use crate::gateway::{Ids, Method, Outcome, UpstreamResult};
+use crate::gateway::{Door, Ids, Method, Outcome, UpstreamResult};
 use crate::reason::Reason;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
@@ -22,8 +22,10 @@ use std::time::{Duration, SystemTime};
 pub struct Record<'r> {
     /// When its head had been read.
     pub time: SystemTime,
-    /// The route's name; `_stray` where there is none.
+    /// The route's name, or that of one of the gateway's own addresses; `_stray` where there is none.
     pub route: &'r str,
+    /// By which door it came in.
+    pub door: Door,
     /// The method, or `Other`.
     pub method: Method,
     /// What became of it.

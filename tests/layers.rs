@@ -11,6 +11,7 @@ const ORDER: &[&[&str]] = &[
     &["reason"],
     &["form"],
     &["gateway"],
+    &["surface"],
     &["config"],
     &["telemetry"],
     &["live"],

@@ -94,7 +94,7 @@ pub(crate) fn measure(criterion: &mut Criterion) {
 fn submit(gateway: &Gateway, head: &Head<'_>, body: &Bytes) -> bool {
     match gateway.triage(head) {
         Triage::Collect(ticket) => ticket.submit(body.clone()).is_ok(),
-        Triage::Answer { .. } | Triage::Refuse { .. } => false,
+        Triage::Answer { .. } | Triage::Refuse { .. } | Triage::Converse(_) => false,
     }
 }
 

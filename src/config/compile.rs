@@ -8,6 +8,7 @@ mod form;
 mod outbound;
 mod route;
 mod settings;
+mod surfaces;
 mod upstream;
 
 use super::fault::{Fault, Finding, Findings};
@@ -22,12 +23,20 @@ use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::Duration;
+use surfaces::Surfaces;
 
 /// What a file says, compiled; only worth anything when no fault was found.
 pub(super) struct Compiled {
     pub(super) settings: Option<Settings>,
     pub(super) routes: Vec<Route>,
+    pub(super) surfaces: Surfaces,
     pub(super) trusted_proxies: Vec<IpNet>,
+}
+
+/// A route, and where it stands in the file.
+pub(super) struct Located {
+    pub(super) mark: Mark,
+    pub(super) route: Route,
 }
 
 /// One file being judged.
@@ -49,9 +58,11 @@ impl Compiler<'_> {
         let defaults = self.defaults(file);
         let upstreams = self.upstreams(file);
         let routes = self.routes(file, &lints, &defaults, &upstreams);
+        let surfaces = self.surfaces(file, &defaults, &routes);
         self.warn_of_unused(file, &upstreams);
         let trusted_proxies = self.networks(&file.trusted_proxies);
-        Compiled { settings, routes, trusted_proxies }
+        let routes = routes.into_iter().map(|located| located.route).collect();
+        Compiled { settings, routes, surfaces, trusted_proxies }
     }
 
     fn fault(&self, at: Mark, reason: impl Into<String>) {

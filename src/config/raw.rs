@@ -58,6 +58,8 @@ pub(super) struct File {
     pub(super) upstreams: Field<Members<Upstream>>,
     /// What holds for every route that does not say otherwise.
     pub(super) defaults: Field<Defaults>,
+    /// What is drawn from the forms for clients that do not speak GPT.
+    pub(super) surfaces: Field<Surfaces>,
     /// The addresses, each with its form.
     #[schemars(length(min = 1))]
     pub(super) routes: Field<Vec<Field<Route>>>,
@@ -104,6 +106,20 @@ pub(super) struct Defaults {
     pub(super) limits: Field<Either<NoneWord, Limits>>,
     /// Which declared media types are read: `json` (the default) or `any`.
     pub(super) content_type: Field<ContentType>,
+}
+
+/// What is drawn from the forms for clients that do not speak GPT. Their rates are those of `defaults.limits`.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Surfaces {}
+
+/// `on` or `off`.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Switch {
+    On,
+    Off,
 }
 
 /// Rates per client: `5/s burst 10`, or `none`.

@@ -5,10 +5,12 @@ use super::budget::Hold;
 use super::connection::Collected;
 use super::{App, Stray, exchange};
 use crate::form::Mismatch;
-use crate::gateway::{Head, Ids, Method, Outcome, Reply, Ticket, Triage};
+use crate::gateway::{Conversation, Door, Gateway, Head, Ids, Method, Outcome, Reply, Spot, Ticket, Triage};
 use crate::live::Snapshot;
 use crate::reason::{Face, Reason, Rejection};
-use crate::telemetry::{Record, STRAY, UpstreamRecord};
+use crate::surface::{self, Turn};
+use crate::telemetry::{Record, UpstreamRecord, spot_label};
+use bytes::Bytes;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::Poll;
@@ -56,7 +58,8 @@ pub(super) struct Decision {
     pub(super) close: bool,
     /// The body is to be read over once the answer is out, until then.
     pub(super) unread: Option<Instant>,
-    index: Option<usize>,
+    spot: Option<Spot>,
+    door: Door,
     outcome: Outcome,
     reason: Option<Reason>,
     mismatch: Option<Mismatch>,
@@ -89,8 +92,8 @@ pub(super) async fn decide(
         return decision;
     }
     let gateway = &snapshot.gateway;
-    let index = gateway.index(head.path);
-    Decision { close: true, index, ..Decision::new(head, gateway.origin(head).client) }
+    let spot = gateway.spot(head.path);
+    Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) }
 }
 
 /// Runs a future to its end, or to its panic.
@@ -112,17 +115,17 @@ async fn proceed<B: BodySource>(app: &App, snapshot: &Snapshot, head: &Head<'_>,
     let gateway = &snapshot.gateway;
     let mut decision = Decision::new(head, gateway.origin(head).client);
     match gateway.triage(head) {
-        Triage::Answer { index, reply, outcome } => {
-            decision.index = Some(index);
+        Triage::Answer { spot, reply, outcome } => {
+            decision.spot = Some(spot);
             decision.reply = reply;
             decision.outcome = outcome;
             decision.read_over(body, UNWANTED_DEADLINE).await;
         }
-        Triage::Refuse { index, rejection } => {
-            decision.index = index;
+        Triage::Refuse { spot, rejection } => {
+            decision.spot = spot;
             decision.refuse(rejection, None);
             let too_large = rejection.reason == Reason::TooLarge;
-            let deadline = index.map_or(UNWANTED_DEADLINE, |index| gateway.body_deadline(index));
+            let deadline = spot.and_then(|spot| gateway.body_deadline(spot)).unwrap_or(UNWANTED_DEADLINE);
             if too_large && B::OUTLIVES_ANSWER {
                 // What announces itself as too long need not be sent to be told so (B-5).
                 decision.unread = Some(decision.began + deadline);
@@ -131,40 +134,77 @@ async fn proceed<B: BodySource>(app: &App, snapshot: &Snapshot, head: &Head<'_>,
             }
         }
         Triage::Collect(ticket) => {
-            decision.index = Some(ticket.index());
-            act(app, &mut decision, head, ticket, body).await;
+            decision.spot = Some(Spot::Route(ticket.index()));
+            match decision.collect(app, body, ticket.limit(), ticket.deadline()).await {
+                Err(reason) => decision.refuse(ticket.void(reason), None),
+                Ok(Collected { bytes, hold: _held }) => {
+                    act(app, &mut decision, head, ticket, bytes).await;
+                }
+            }
+        }
+        Triage::Converse(conversation) => {
+            decision.spot = Some(Spot::Own(conversation.desk.own));
+            let desk = conversation.desk;
+            match decision.collect(app, body, desk.max_body, desk.body_deadline).await {
+                Err(reason) => {
+                    let rejection = Rejection::from(reason);
+                    if rejection.face() == Face::Refused {
+                        conversation.note_refused();
+                    }
+                    decision.refuse(rejection, None);
+                }
+                Ok(Collected { bytes, hold: _held }) => {
+                    converse(app, &mut decision, gateway, head, &conversation, &bytes).await;
+                }
+            }
         }
     }
-    if let (Some(index), Method::Post) = (decision.index, decision.method) {
+    if let (Some(Spot::Route(index)), Method::Post, Door::Address) =
+        (decision.spot, decision.method, decision.door)
+    {
         decision.lines.push_str(&gateway.cors_lines(index, head));
     }
     decision
 }
 
-async fn act(
+/// A POST to a desk: its body says what it means.
+async fn converse(
     app: &App,
     decision: &mut Decision,
+    gateway: &Gateway,
     head: &Head<'_>,
-    ticket: Ticket<'_>,
-    body: &mut impl BodySource,
+    conversation: &Conversation<'_>,
+    said: &Bytes,
 ) {
-    if app.is_draining() {
-        decision.refuse(Reason::Draining.into(), None);
-        decision.close = true;
-        return;
-    }
-    let by = decision.began + ticket.deadline();
-    let collected = match body.collect(ticket.limit(), by).await {
-        Ok(collected) => collected,
-        Err(Uncollected { reason, end }) => {
-            decision.refuse(ticket.void(reason), None);
-            decision.close = end == End::Lost;
-            return;
+    match surface::converse(gateway, conversation, head, said) {
+        Turn::Answer(reply, outcome) => {
+            decision.reply = reply;
+            decision.outcome = outcome;
         }
-    };
-    let Collected { bytes, hold: _held } = collected;
-    decision.bytes_in = bytes.len();
-    match ticket.submit(bytes) {
+        Turn::Refuse(rejection) => {
+            if rejection.face() == Face::Refused {
+                conversation.note_refused();
+            }
+            decision.refuse(rejection, None);
+        }
+        Turn::Act { ticket, body, telling } => {
+            decision.spot = Some(Spot::Route(ticket.index()));
+            decision.door = telling.door();
+            act(app, decision, head, ticket, body).await;
+            decision.tell(&telling);
+        }
+        Turn::TurnedAway { index, rejection, telling } => {
+            decision.spot = Some(Spot::Route(index));
+            decision.door = telling.door();
+            decision.refuse(rejection, None);
+            decision.tell(&telling);
+        }
+    }
+}
+
+/// Judges a body, and sends it on if it fits.
+async fn act(app: &App, decision: &mut Decision, head: &Head<'_>, ticket: Ticket<'_>, body: Bytes) {
+    match ticket.submit(body) {
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
             let hold = decision.hold.insert(app.budget.hold());
@@ -186,7 +226,8 @@ impl Decision {
             lines: String::new(),
             close: false,
             unread: None,
-            index: None,
+            spot: None,
+            door: Door::Address,
             outcome: Outcome::Internal,
             reason: None,
             mismatch: None,
@@ -208,6 +249,36 @@ impl Decision {
         decision.refuse(stray.reason().into(), None);
         decision.close = true;
         decision
+    }
+
+    /// Reads a body that may be acted on, or says why it could not be had.
+    async fn collect(
+        &mut self,
+        app: &App,
+        body: &mut impl BodySource,
+        bytes: usize,
+        deadline: Duration,
+    ) -> Result<Collected, Reason> {
+        if app.is_draining() {
+            self.close = true;
+            return Err(Reason::Draining);
+        }
+        match body.collect(bytes, self.began + deadline).await {
+            Ok(collected) => {
+                self.bytes_in = collected.bytes.len();
+                Ok(collected)
+            }
+            Err(Uncollected { reason, end }) => {
+                self.close = end == End::Lost;
+                Err(reason)
+            }
+        }
+    }
+
+    /// Turns the answer of the address into that of the door the act came in by.
+    fn tell(&mut self, telling: &surface::Telling) {
+        let reply = std::mem::replace(&mut self.reply, Reply::of(Face::Internal));
+        self.reply = telling.tell(reply, self.outcome);
     }
 
     /// A body that is not wanted is read like one that is: broken or late, it ends the same way.
@@ -243,15 +314,15 @@ impl Decision {
 
     /// One line, one count; after the answer was sent, or could not be.
     pub(super) fn record(&self, app: &App, snapshot: &Snapshot, head: &Head<'_>, sent: bool) {
-        let route = self.index.map_or(STRAY, |index| snapshot.gateway.name(index));
         // Nothing was sent on, and nobody was there to be told.
-        let abandoned = !sent && self.upstream.is_none() && self.index.is_some();
-        let meters = self.index.map(|index| snapshot.meters.route(index));
+        let abandoned = !sent && self.upstream.is_none() && self.spot.is_some();
+        let meters = self.spot.and_then(|spot| snapshot.meters.at(spot));
         app.telemetry.record(
             meters,
             &Record {
                 time: self.time,
-                route,
+                route: spot_label(&snapshot.gateway, self.spot),
+                door: self.door,
                 method: self.method,
                 outcome: if abandoned { Outcome::Abandoned } else { self.outcome },
                 reason: self.reason,

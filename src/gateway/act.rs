@@ -3,6 +3,7 @@
 //! [`Ticket`] is the permission to read a body, [`Admitted`] the permission to send it. Only
 //! [`Ticket::submit`] makes the second out of the first.
 
+use super::Limits;
 use super::departure::Departure;
 use super::head::{ClientKey, Head, Length, Origin, PublicName};
 use super::judge::{Unfit, judge, with_document};
@@ -77,11 +78,11 @@ pub(super) fn note_refused(route: &Route, client: ClientKey) {
 }
 
 /// Rates, before anything of the request is read further (U-17, G-40).
-pub(super) fn throttle(route: &Route, client: ClientKey) -> Result<(), Rejection> {
-    if let Some(limiter) = &route.limits.post {
+pub(super) fn throttle(limits: &Limits, client: ClientKey) -> Result<(), Rejection> {
+    if let Some(limiter) = &limits.post {
         limiter.take(client).map_err(Rejection::throttled)?;
     }
-    if let Some(limiter) = &route.limits.refused {
+    if let Some(limiter) = &limits.refused {
         limiter.peek(client).map_err(Rejection::throttled)?;
     }
     Ok(())
@@ -101,10 +102,7 @@ pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), 
             }
         }
     }
-    let identity = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"identity");
-    if !head.all("content-encoding").all(identity) {
-        return Err(Reason::ContentCoding.into());
-    }
+    only_identity(head)?;
     match head.length {
         Length::Known(length) if length > route.max_body as u64 => {
             return Err(Reason::TooLarge.into());
@@ -115,6 +113,12 @@ pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), 
         return Err(Reason::Stale.into());
     }
     Ok(())
+}
+
+/// A body is read as it is, never decoded (B-7).
+pub(super) fn only_identity(head: &Head<'_>) -> Result<(), Reason> {
+    let identity = |coding: &[u8]| coding.trim_ascii().eq_ignore_ascii_case(b"identity");
+    if head.all("content-encoding").all(identity) { Ok(()) } else { Err(Reason::ContentCoding) }
 }
 
 impl Admitted<'_> {

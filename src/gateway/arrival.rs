@@ -3,9 +3,12 @@
 use super::head::Head;
 use super::reply::{Outcome, Reply};
 use super::route::{Cors, Route};
-use crate::form::Variant;
+use crate::form::{Representation, Variant};
 use crate::media::{Coding, Codings, names_entity_tag};
+use crate::reason::Allow;
 use bytes::Bytes;
+
+const JSON: &str = "application/json";
 
 /// Everything that can be answered to an arrival at one address.
 #[derive(Debug)]
@@ -32,9 +35,22 @@ impl Arrival {
                 .arrival
                 .variants()
                 .iter()
-                .map(|variant| Prepared::new(variant, &advisory))
+                .map(|variant| Prepared::new(variant, JSON, &advisory))
                 .collect(),
-            options: options(route),
+            options: match route.cors {
+                // Which origin may is said by `Cors::lines`, which knows who asks.
+                Some(_) => options(Allow::Route, Cors::preflight_lines()),
+                None => options(Allow::Route, ""),
+            },
+        }
+    }
+
+    /// A document of the gateway's own, of this media type and with these lines.
+    pub(super) fn of_sheet(representation: &Representation, media_type: &str, lines: &str) -> Self {
+        let variants = representation.variants().iter();
+        Self {
+            variants: variants.map(|variant| Prepared::new(variant, media_type, lines)).collect(),
+            options: options(Allow::Sheet, ""),
         }
     }
 
@@ -80,7 +96,7 @@ impl Arrival {
 }
 
 impl Prepared {
-    fn new(variant: &Variant, advisory: &str) -> Self {
+    fn new(variant: &Variant, media_type: &str, advisory: &str) -> Self {
         let Variant { coding, bytes, etag } = variant;
         let shared =
             format!("ETag: {etag}\r\nCache-Control: no-cache\r\nVary: Accept, Accept-Encoding\r\n{advisory}");
@@ -92,7 +108,7 @@ impl Prepared {
         };
         let length = bytes.len();
         let lines = Bytes::from(format!(
-            "Content-Type: application/json\r\nContent-Length: {length}\r\n{encoding}{shared}"
+            "Content-Type: {media_type}\r\nContent-Length: {length}\r\n{encoding}{shared}"
         ));
         let found = Reply { status: 200, lines, body: bytes.clone() };
         Self {
@@ -119,12 +135,7 @@ fn advisory_lines(route: &Route) -> String {
     lines
 }
 
-fn options(route: &Route) -> Reply {
-    let allow = super::reply::ALLOW;
-    let mut lines = format!("Allow: {allow}\r\nCache-Control: no-store\r\n");
-    if route.cors.is_some() {
-        // Which origin may is said by `Cors::lines`, which knows who asks.
-        lines.push_str(Cors::preflight_lines());
-    }
+pub(super) fn options(allow: Allow, more: &str) -> Reply {
+    let lines = format!("Allow: {}\r\nCache-Control: no-store\r\n{more}", allow.methods());
     Reply { status: 204, lines: Bytes::from(lines), body: Bytes::new() }
 }

@@ -40,6 +40,11 @@ impl Limits {
         Self { get: limiter(get), post: limiter(post), refused: limiter(refused) }
     }
 
+    /// No limit at all.
+    pub fn none() -> Self {
+        Self { get: None, post: None, refused: None }
+    }
+
     /// Takes over what `older` remembers of clients, wherever the rate is the same: a reload
     /// forgives nothing.
     pub fn inherit(&mut self, older: &Self) {

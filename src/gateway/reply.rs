@@ -14,9 +14,6 @@ pub struct Reply {
     pub body: Bytes,
 }
 
-/// `Allow` of every address.
-pub(super) const ALLOW: &str = "GET, HEAD, POST, OPTIONS";
-
 const NO_STORE: &str = "Cache-Control: no-store\r\n";
 const NOTHING: &str = "Cache-Control: no-store\r\nContent-Length: 0\r\n";
 
@@ -28,7 +25,9 @@ impl Reply {
             Face::Refused => Self::fixed(204, NO_STORE),
             Face::BadRequest => Self::fixed(400, NOTHING),
             Face::NotFound => Self::fixed(404, NOTHING),
-            Face::MethodNotAllowed => Self::built(405, format!("Allow: {ALLOW}\r\n{NOTHING}")),
+            Face::MethodNotAllowed(allow) => {
+                Self::built(405, format!("Allow: {}\r\n{NOTHING}", allow.methods()))
+            }
             Face::RequestTimeout => Self::fixed(408, NOTHING),
             Face::PreconditionFailed => Self::fixed(412, NOTHING),
             Face::ExpectationFailed => Self::fixed(417, NOTHING),
@@ -74,7 +73,7 @@ impl Reply {
 /// What became of a request, as counted: `formgate_requests_total{outcome}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The form was given.
+    /// The form was given, or one of the gateway's own documents.
     Arrived,
     /// 304: the client has it.
     NotModified,
@@ -130,7 +129,7 @@ impl Outcome {
             Face::BadRequest | Face::RequestTimeout | Face::ExpectationFailed | Face::HeadTooLarge => {
                 Self::Malformed
             }
-            Face::NotFound | Face::MethodNotAllowed => Self::Stray,
+            Face::NotFound | Face::MethodNotAllowed(_) => Self::Stray,
             Face::PreconditionFailed => Self::Stale,
             Face::TooManyRequests(_) => Self::Throttled,
             Face::Internal => Self::Internal,

@@ -5,7 +5,8 @@
 //! disk costs lines, not requests.
 
 use super::Record;
-use super::label::{method_label, outcome_label, reason_label, result_label};
+use super::label::{door_label, method_label, outcome_label, reason_label, result_label};
+use crate::gateway::Door;
 use prometheus::IntCounter;
 use std::fmt::Write as _;
 use std::fs::File;
@@ -138,6 +139,12 @@ fn write_line(out: &mut Vec<u8>, record: &Record<'_>) {
         record.bytes_out,
         record.client,
     );
+    match record.door {
+        Door::Address => {}
+        Door::GetAction | Door::Tools | Door::Mcp => {
+            let _ = write!(line, ",\"door\":\"{}\"", door_label(record.door));
+        }
+    }
     if let Some(reason) = record.reason {
         let _ = write!(line, ",\"reason\":\"{}\"", reason_label(reason));
     }

@@ -1,6 +1,7 @@
 //! Names for metrics and log. The only place where a [`Reason`] becomes text.
 
-use crate::gateway::{Method, Outcome, UpstreamResult};
+use super::STRAY;
+use crate::gateway::{Door, Gateway, Method, Outcome, Own, Spot, UpstreamResult};
 use crate::json::SyntaxKind;
 use crate::reason::Reason;
 
@@ -59,7 +60,7 @@ reasons! {
     Method is "method" for Route;
 }
 
-/// Every reason that can befall a request to a route.
+/// Every reason that can befall a request to a route, or to one of the gateway's own addresses.
 pub(super) fn route_reasons() -> impl Iterator<Item = Reason> {
     befalling(Befalls::Stray)
 }
@@ -72,6 +73,40 @@ pub(super) fn stray_reasons() -> impl Iterator<Item = Reason> {
 /// All but those that befall only the others.
 fn befalling(others: Befalls) -> impl Iterator<Item = Reason> {
     REASONS.iter().filter(move |(_, befalls)| *befalls != others).map(|(reason, _)| *reason)
+}
+
+/// `route` label and log field.
+pub fn spot_label(gateway: &Gateway, spot: Option<Spot>) -> &str {
+    match spot {
+        None => STRAY,
+        Some(Spot::Route(index)) => gateway.name(index),
+        Some(Spot::Own(own)) => own_label(own),
+    }
+}
+
+/// `route` label and log field of the gateway's own addresses. No route's name starts with `_`.
+pub fn own_label(own: Own) -> &'static str {
+    match own {
+        Own::OpenApi => "_openapi",
+        Own::Llms => "_llms",
+        Own::Robots => "_robots",
+        Own::Index => "_index",
+        Own::WellKnown => "_well_known",
+        Own::Mcp => "_mcp",
+        Own::CallTool => "_call_tool",
+        Own::ToolManifest => "_tool_manifest",
+        Own::Receipt => "_receipt",
+    }
+}
+
+/// `door` log field.
+pub fn door_label(door: Door) -> &'static str {
+    match door {
+        Door::Address => "address",
+        Door::GetAction => "get_action",
+        Door::Tools => "tools",
+        Door::Mcp => "mcp",
+    }
 }
 
 /// `method` label and log field.

@@ -1,8 +1,10 @@
 //! The series, created once per route so that a request only adds.
 
-use super::label::{method_label, outcome_label, reason_label, result_label, route_reasons, stray_reasons};
+use super::label::{
+    method_label, outcome_label, own_label, reason_label, result_label, route_reasons, stray_reasons,
+};
 use super::{Access, Record, STRAY, Sink};
-use crate::gateway::{Gateway, Limits, Method, Outcome, UpstreamResult};
+use crate::gateway::{Gateway, Limits, Method, Outcome, Own, Spot, UpstreamResult};
 use crate::reason::Reason;
 use prometheus::{
     Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
@@ -55,6 +57,7 @@ struct Families {
 #[derive(Debug)]
 pub struct Meters {
     routes: Vec<RouteMeters>,
+    own: HashMap<Own, RouteMeters>,
     limits: Vec<(String, Limits)>,
 }
 
@@ -124,6 +127,7 @@ impl Telemetry {
     pub fn meters(&self, gateway: &Gateway) -> Meters {
         Meters {
             routes: gateway.routes().map(|route| self.families.route(&route.name)).collect(),
+            own: gateway.own().map(|own| (own, self.families.own(own))).collect(),
             limits: gateway.routes().map(|route| (route.name.clone(), route.limits.clone())).collect(),
         }
     }
@@ -134,7 +138,9 @@ impl Telemetry {
         self.snapshot_info.with_label_values(&[gateway.digest.as_str()]).set(1);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.snapshot_timestamp.set(now.as_secs_f64());
-        let current: HashSet<String> = gateway.routes().map(|route| route.name.clone()).collect();
+        let names = gateway.routes().map(|route| route.name.clone());
+        let current: HashSet<String> =
+            names.chain(gateway.own().map(|own| own_label(own).to_owned())).collect();
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
         for gone in published.difference(&current) {
             self.families.forget(gone);
@@ -258,6 +264,10 @@ impl Families {
         self.build(route, can_happen, route_reasons(), &UpstreamResult::ALL)
     }
 
+    fn own(&self, own: Own) -> RouteMeters {
+        self.build(own_label(own), can_happen_at_own, route_reasons(), &[])
+    }
+
     fn stray(&self) -> RouteMeters {
         let can_happen = |_, outcome| matches!(outcome, Outcome::Stray | Outcome::Malformed);
         self.build(STRAY, can_happen, stray_reasons(), &[])
@@ -318,9 +328,12 @@ impl Families {
 }
 
 impl Meters {
-    /// The series of route number `index`.
-    pub fn route(&self, index: usize) -> &RouteMeters {
-        &self.routes[index]
+    /// The series of what is at this spot.
+    pub fn at(&self, spot: Spot) -> Option<&RouteMeters> {
+        match spot {
+            Spot::Route(index) => self.routes.get(index),
+            Spot::Own(own) => self.own.get(&own),
+        }
     }
 }
 
@@ -339,6 +352,19 @@ fn can_happen(method: Method, outcome: Outcome) -> bool {
         Outcome::Throttled => matches!(method, Method::Get | Method::Head | Method::Post),
         Outcome::Stray => method == Method::Other,
         Outcome::Abandoned | Outcome::Internal => method != Method::Other,
+    }
+}
+
+/// The same at one of the gateway's own addresses. What a desk passes on counts at the route.
+fn can_happen_at_own(method: Method, outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::NotModified => matches!(method, Method::Get | Method::Head),
+        Outcome::Options => method == Method::Options,
+        Outcome::Refused | Outcome::Unavailable | Outcome::Malformed => method == Method::Post,
+        Outcome::Arrived | Outcome::Throttled => matches!(method, Method::Get | Method::Head | Method::Post),
+        Outcome::Stray => method != Method::Options,
+        Outcome::Abandoned | Outcome::Internal => method != Method::Other,
+        Outcome::Accepted | Outcome::Stale | Outcome::Failed | Outcome::Unknown => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The routes.
 
 use super::upstream::Backend;
-use super::{Compiler, Distinct, given};
+use super::{Compiler, Distinct, Located, given};
 use crate::config::field::{Either, Field};
 use crate::config::tree::{Mark, Tree};
 use crate::config::words::{NoneWord, RateWord};
@@ -47,7 +47,7 @@ impl Compiler<'_> {
         lints: &LintLevels,
         defaults: &Defaults<'_>,
         backends: &[Backend],
-    ) -> Vec<Route> {
+    ) -> Vec<Located> {
         let Some(list) = self.required(&file.routes, Tree::ROOT, "routes", "[ … ]") else {
             return Vec::new();
         };
@@ -65,7 +65,8 @@ impl Compiler<'_> {
             if let Field::Given(at, name) = &entry.name {
                 names.claim(self, *at, "the name", &name.0);
             }
-            routes.extend(self.route(at, entry, lints, defaults, backends));
+            let route = self.route(at, entry, lints, defaults, backends);
+            routes.extend(route.map(|route| Located { mark: at, route }));
         }
         routes
     }
@@ -133,7 +134,7 @@ impl Compiler<'_> {
     }
 
     /// What the route says, else what `defaults` says, for each of the three; silence is a fault.
-    fn limits(
+    pub(super) fn limits(
         &self,
         at: Mark,
         own: &Field<Either<NoneWord, raw::Limits>>,

@@ -1,0 +1,77 @@
+//! What is drawn from the forms for clients that do not speak GPT.
+
+use super::{Compiler, Located};
+use crate::config::field::Field;
+use crate::config::raw::{self, Switch};
+use crate::config::tree::Tree;
+use crate::gateway::{Desk, Limits, Sheet};
+
+/// The gateway's own addresses.
+pub(in crate::config) struct Surfaces {
+    pub(in crate::config) sheets: Vec<Sheet>,
+    pub(in crate::config) desks: Vec<Desk>,
+    /// What they allow each client; `defaults.limits`.
+    pub(in crate::config) limits: Limits,
+}
+
+impl Compiler<'_> {
+    /// Draws every surface that is on. `routes` are those that compiled.
+    pub(super) fn surfaces(
+        &mut self,
+        file: &raw::File,
+        defaults: &super::route::Defaults<'_>,
+        routes: &[Located],
+    ) -> Surfaces {
+        let sheets = Vec::new();
+        let desks: Vec<Desk> = Vec::new();
+        let own =
+            sheets.iter().map(|sheet: &Sheet| &sheet.address).chain(desks.iter().map(|desk| &desk.address));
+        for address in own {
+            for located in routes.iter().filter(|located| located.route.address == *address) {
+                self.fault_with(
+                    located.mark,
+                    format!("the address `{address}` is the gateway's own"),
+                    "choose another address, or turn that surface off under `surfaces`",
+                );
+            }
+        }
+        let limits = if sheets.is_empty() && desks.is_empty() {
+            None
+        } else {
+            let at = file.surfaces.mark().unwrap_or(Tree::ROOT);
+            self.limits(at, &Field::Absent, defaults)
+        };
+        Surfaces { sheets, desks, limits: limits.unwrap_or_else(Limits::none) }
+    }
+
+    /// Whether a surface is on, where the file says nothing it is `otherwise`.
+    #[expect(dead_code, reason = "the surfaces that ask come next")]
+    pub(super) fn is_on(
+        file: &raw::File,
+        pick: impl Fn(&raw::Surfaces) -> &Field<Switch>,
+        otherwise: bool,
+    ) -> bool {
+        match file.surfaces.given().map(|surfaces| pick(surfaces).given()) {
+            Some(Some(Switch::On)) => true,
+            Some(Some(Switch::Off)) => false,
+            Some(None) | None => otherwise,
+        }
+    }
+
+    /// `public_url`, which a surface that shows absolute addresses cannot do without.
+    #[expect(dead_code, reason = "the surfaces that ask come next")]
+    pub(super) fn public_url<'f>(&self, file: &'f raw::File, what: &str) -> Option<&'f str> {
+        match &file.public_url {
+            Field::Given(_, url) => Some(&url.0),
+            Field::Wrong(_) => None,
+            Field::Absent => {
+                self.fault_with(
+                    file.surfaces.mark().unwrap_or(Tree::ROOT),
+                    format!("{what} shows absolute addresses, and `public_url` is missing"),
+                    "add `public_url: \"https://api.example.com\"`",
+                );
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! What is drawn from the forms for clients that do not speak GPT, and what they say read back.
+//!
+//! Each surface is computed at load from the same routes that are enforced: a [`crate::gateway::Sheet`] that
+//! is only read, or a [`crate::gateway::Desk`] where one POST may mean any of several routes. A desk grants
+//! nothing that the address does not: [`converse`] finds the route and cuts its body out of what was posted,
+//! and from there it is [`Ticket::submit`] as at the address.
+
+use crate::gateway::{Conversation, Door, Gateway, Head, Outcome, Own, Reply, Ticket};
+use crate::reason::{Reason, Rejection};
+use bytes::Bytes;
+
+/// What follows from what was said at a desk.
+#[derive(Debug)]
+pub enum Turn<'g> {
+    /// Answered from what load computed; no route is concerned.
+    Answer(Reply, Outcome),
+    /// Turned away before any route was found.
+    Refuse(Rejection),
+    /// An act on a route.
+    Act {
+        /// The permission to submit.
+        ticket: Ticket<'g>,
+        /// Cut out of what was posted: the very bytes.
+        body: Bytes,
+        /// How its end is told.
+        telling: Telling,
+    },
+    /// A route was found, and takes no act from this client now.
+    TurnedAway {
+        /// The route's number.
+        index: usize,
+        /// Why.
+        rejection: Rejection,
+        /// How that is told.
+        telling: Telling,
+    },
+}
+
+/// How the end of an act is told by the door it came in.
+#[derive(Debug)]
+pub enum Telling {
+    /// As at the address.
+    Plainly,
+}
+
+impl Telling {
+    /// For the access line.
+    pub fn door(&self) -> Door {
+        match self {
+            Self::Plainly => Door::Tools,
+        }
+    }
+
+    /// The answer of this door, from the one that the address would have given.
+    pub fn tell(&self, reply: Reply, _outcome: Outcome) -> Reply {
+        match self {
+            Self::Plainly => reply,
+        }
+    }
+}
+
+/// Reads what was posted to a desk.
+pub fn converse<'g>(
+    _gateway: &'g Gateway,
+    conversation: &Conversation<'g>,
+    _head: &Head<'_>,
+    _body: &Bytes,
+) -> Turn<'g> {
+    match conversation.desk.own {
+        Own::Mcp | Own::CallTool | Own::ToolManifest => Turn::Refuse(Reason::NotFound.into()),
+        // Only read, never posted to: `Gateway::triage` opens no conversation there.
+        Own::OpenApi | Own::Llms | Own::Robots | Own::Index | Own::WellKnown | Own::Receipt => {
+            Turn::Refuse(Reason::NotFound.into())
+        }
+    }
+}
