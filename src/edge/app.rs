@@ -54,25 +54,34 @@ impl App {
         loop {
             let opening = connection.next_head(bounds).await;
             bounds = self.bounds;
-            if let Opening::Http2 = opening {
-                return http2::serve(Arc::clone(self), connection, peer, shutdown).await;
-            }
-            let (_counted, _) = Counted::one(&self.in_flight);
-            let next = match opening {
-                Opening::Closed | Opening::Http2 => return,
-                Opening::Stray(stray) => self.turn_away(&mut connection, stray, peer).await,
-                Opening::Head(bytes) => {
-                    let mut room = [const { MaybeUninit::uninit() }; FIELDS];
-                    match read(&bytes, &mut room, peer, "http") {
-                        Err(stray) => self.turn_away(&mut connection, stray, peer).await,
-                        Ok(request) => self.answer(&mut connection, &request).await,
-                    }
+            match opening {
+                Opening::Closed => return,
+                Opening::Http2 => {
+                    return Box::pin(http2::serve(Arc::clone(self), connection, peer, shutdown)).await;
                 }
-            };
-            match next {
+                Opening::Head(_) | Opening::Stray(_) => {}
+            }
+            // On the heap for as long as it takes: a connection that waits has no room for a request.
+            match Box::pin(self.take(&mut connection, opening, peer)).await {
                 Next::Request => {}
-                Next::Linger => return connection.linger().await,
+                Next::Linger => return Box::pin(connection.linger()).await,
                 Next::Close => return,
+            }
+        }
+    }
+
+    /// One request, whatever it turns out to be.
+    async fn take(&self, connection: &mut Connection, opening: Opening, peer: IpAddr) -> Next {
+        let (_counted, _) = Counted::one(&self.in_flight);
+        match opening {
+            Opening::Closed | Opening::Http2 => Next::Close,
+            Opening::Stray(stray) => self.turn_away(connection, stray, peer).await,
+            Opening::Head(bytes) => {
+                let mut room = [const { MaybeUninit::uninit() }; FIELDS];
+                match read(&bytes, &mut room, peer, "http") {
+                    Err(stray) => self.turn_away(connection, stray, peer).await,
+                    Ok(request) => self.answer(connection, &request).await,
+                }
             }
         }
     }

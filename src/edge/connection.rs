@@ -10,17 +10,21 @@ use crate::reason::Reason;
 use bytes::{Bytes, BytesMut};
 use pingora_core::protocols::Stream;
 use pingora_timeout::timeout;
+use std::cell::RefCell;
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Poll, ready};
 use std::time::{Duration, Instant};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 /// The connection preface of HTTP/2 (RFC 9113, 3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes asked for in one read.
+/// Bytes asked for in one read of a body.
 const READ: usize = 4096;
+/// Bytes asked for where a request may begin: most come whole, head and body, in one read.
+const FIRST_READ: usize = 16 << 10;
 /// First step, and smallest, in which a body's buffer grows.
 const GROWTH: usize = 16 << 10;
 /// How long a client may take to read an answer.
@@ -28,6 +32,11 @@ const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 /// What is read and thrown away before a close, so that the answer is not lost to a reset.
 const LINGER_BYTES: usize = 256 << 10;
 const LINGER: Duration = Duration::from_secs(2);
+
+thread_local! {
+    /// Where requests are first read to, one for all connections of a worker: one that waits holds no buffer.
+    static FIRST: RefCell<Box<[u8]>> = RefCell::new(vec![0; FIRST_READ].into_boxed_slice());
+}
 
 /// A client's connection.
 #[derive(Debug)]
@@ -88,7 +97,8 @@ impl Connection {
 
     pub(super) async fn next_head(&mut self, bounds: HeadBounds) -> Opening {
         if self.input.is_empty() {
-            match self.read_within(bounds.idle).await {
+            self.input = BytesMut::new();
+            match within(bounds.idle, self.first_read()).await {
                 Ok(0) | Err(_) => return Opening::Closed,
                 Ok(_) => {}
             }
@@ -293,6 +303,19 @@ impl Connection {
         }
     }
 
+    /// Waits without a buffer; what came is copied into one of its size.
+    async fn first_read(&mut self) -> io::Result<usize> {
+        std::future::poll_fn(|context| {
+            FIRST.with_borrow_mut(|first| {
+                let mut room = ReadBuf::new(first);
+                ready!(Pin::new(&mut self.stream).poll_read(context, &mut room))?;
+                self.input.extend_from_slice(room.filled());
+                Poll::Ready(Ok(room.filled().len()))
+            })
+        })
+        .await
+    }
+
     async fn read_within(&mut self, time: Duration) -> io::Result<usize> {
         if self.input.capacity() - self.input.len() < READ / 4 {
             self.input.reserve(READ);
@@ -334,7 +357,7 @@ pub(super) fn poll_write_pair<S: AsyncWrite + ?Sized>(
     head: &[u8],
     body: &[u8],
     sent: usize,
-) -> std::task::Poll<io::Result<usize>> {
+) -> Poll<io::Result<usize>> {
     match head.get(sent..) {
         Some(head) if !head.is_empty() && !body.is_empty() => {
             let pair = [io::IoSlice::new(head), io::IoSlice::new(body)];
@@ -351,10 +374,10 @@ pub(super) fn read_now<S: AsyncRead + Unpin + ?Sized>(
     into: &mut [u8],
 ) -> Option<io::Result<usize>> {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut buffer = tokio::io::ReadBuf::new(into);
+    let mut buffer = ReadBuf::new(into);
     match Pin::new(stream).poll_read(&mut context, &mut buffer) {
-        std::task::Poll::Pending => None,
-        std::task::Poll::Ready(outcome) => Some(outcome.map(|()| buffer.filled().len())),
+        Poll::Pending => None,
+        Poll::Ready(outcome) => Some(outcome.map(|()| buffer.filled().len())),
     }
 }
 

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 /// (with `MIMALLOC_PURGE_DELAY=0`, half of it).
 const CONSTANT: u64 = 64 * MIB;
 /// What one connection may cost beside its body, its kernel part not counted.
-const CONNECTION: u64 = 24 * KIB;
+const CONNECTION: u64 = 12 * KIB;
 
 #[track_caller]
 fn served(gate: &Gate, what: &str) {
