@@ -5,6 +5,7 @@ pub mod demo;
 pub mod explain;
 pub mod serve;
 mod show;
+pub mod token;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
@@ -52,6 +53,16 @@ ADDRESS starts with `/`. Of two words, the first is CONFIG if it does not start 
 
 Exit codes: 0 accepted, 1 refused, 64 wrong usage, 78 configuration refused. Values are never printed.";
 
+const TOKEN_EXAMPLES: &str = "\
+Examples:
+  formgate token                          a token for whoever acts, and its line for `tokens:`
+  formgate token oncall --class operator  one for the admin listener
+  formgate token | head -n 1 | install -m 600 /dev/stdin agents.token
+  formgate token agents --hash < agents.token
+
+Only the hash goes into the configuration. The token itself is shown once, here; give it to its holder, who
+sends it as `Authorization: Bearer …`.";
+
 const DEMO_EXAMPLES: &str = "\
 Examples:
   formgate demo                           then follow the curl lines that it prints";
@@ -79,6 +90,9 @@ enum Verb {
     /// Say why a body is accepted or refused at an address, offline.
     #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ADDRESS [BODY]")]
     Explain(explain::Arguments),
+    /// Make a bearer token and its line for the configuration, or hash one that exists.
+    #[command(after_help = TOKEN_EXAMPLES)]
+    Token(token::Arguments),
     /// A small legacy backend and a gateway in front of it, on this machine, with lines to try.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
@@ -99,6 +113,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Serve { config } => serve::run(Path::new(&config)),
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
+        Verb::Token(arguments) => token::run(&arguments),
         Verb::Demo => demo::run(),
     }
 }

@@ -65,6 +65,7 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
             gateway.limit_own(compiled.surfaces.limits);
             compiled.surfaces.sheets.into_iter().for_each(|sheet| gateway.put_sheet(sheet));
             compiled.surfaces.desks.into_iter().for_each(|desk| gateway.open_desk(desk));
+            gateway.operators = compiled.operators;
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
             Ok(Loaded { gateway, settings, files: paths, warnings })
         }

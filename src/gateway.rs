@@ -20,6 +20,7 @@ mod outbound;
 mod own;
 mod reply;
 mod route;
+mod token;
 
 pub use act::{Admitted, Ticket};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
@@ -31,6 +32,7 @@ pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use own::{Conversation, Desk, Door, Own, Sheet, Spot};
 pub use reply::{Outcome, Reply};
 pub use route::{ContentTypeRule, Cors, Route};
+pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
 
 use crate::reason::{Face, Reason, Rejection};
 use arrival::Arrival;
@@ -47,6 +49,8 @@ pub struct Gateway {
     pub digest: String,
     /// `public_url`.
     pub public: Option<PublicName>,
+    /// Who may ask the admin listener for more than health and metrics; everyone who reaches it where there is none.
+    pub operators: Option<Guard>,
     /// In the order of the file.
     places: Vec<Place>,
     own: HashMap<Own, Standing>,
@@ -101,6 +105,7 @@ impl Gateway {
             trusted_proxies,
             digest,
             public: None,
+            operators: None,
             places: places.collect(),
             own: HashMap::new(),
             own_limits: Limits::none(),
@@ -209,8 +214,7 @@ impl Place {
         head: &Head<'_>,
     ) -> Result<Ticket<'g>, Rejection> {
         let (route, origin) = (&self.route, gateway.origin(head));
-        let client = ClientKey::of(origin.client);
-        act::throttle(&route.limits, client)?;
+        let client = token::identify(route, head, ClientKey::of(origin.client))?;
         let (departure, public) = (&self.departure, gateway.public.as_ref());
         Ok(Ticket { index, route, departure, client, origin, public })
     }

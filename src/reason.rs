@@ -28,6 +28,8 @@ pub enum Reason {
     Throttled,
     /// `If-Match` names a form that is no longer current.
     Stale,
+    /// The address is not for everyone, and the act brings no token that opens it.
+    Unauthorized,
     /// No memory left for bodies in flight.
     Budget,
     /// The gateway is stopping.
@@ -55,6 +57,8 @@ pub enum Face {
     Refused,
     /// 400, close.
     BadRequest,
+    /// 401 with `WWW-Authenticate`.
+    Unauthorized,
     /// 404.
     NotFound,
     /// 405 with `Allow`.
@@ -143,6 +147,7 @@ impl Rejection {
             | Reason::Upstream => Face::Refused,
             Reason::Throttled => Face::TooManyRequests(self.retry_seconds()),
             Reason::Stale => Face::PreconditionFailed,
+            Reason::Unauthorized => Face::Unauthorized,
             Reason::Budget | Reason::Draining => Face::Unavailable(self.retry_seconds()),
             Reason::Deadline => Face::RequestTimeout,
             Reason::BodyBroken | Reason::Framing => Face::BadRequest,

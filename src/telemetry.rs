@@ -46,6 +46,8 @@ pub struct Record<'r> {
     pub upstream: Option<UpstreamRecord>,
     /// Who asked.
     pub client: IpAddr,
+    /// The name of the token that it brought, where that opens the route.
+    pub token: Option<&'r str>,
     /// `GPT-Actor`, as claimed; escaped and capped when written.
     pub actor: Option<&'r [u8]>,
     /// Request and trace id.

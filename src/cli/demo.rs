@@ -13,6 +13,9 @@ use std::process::ExitCode;
 /// Where `config/gateway.yaml` expects its backend.
 const BACKEND: &str = "127.0.0.1:18081";
 
+/// What the shipped example knows the hash of.
+const TOKEN: &str = "fg_act_of_the_demo_make_your_own_with_formgate_token";
+
 /// The shipped example, for a binary that has been carried away from its source.
 const SHIPPED: [(&str, &str); 10] = [
     ("gateway.yaml", include_str!("../../config/gateway.yaml")),
@@ -76,7 +79,7 @@ fn announce(config: &Path, addresses: &[SocketAddr], admin: Option<&str>) {
     let form = config.with_file_name("forms").join("meetings-start.json");
     let form = form.display();
     let metrics = admin.map_or(String::new(), |admin| {
-        format!("\n6. Read why things were refused; the outside never does:\n   curl -s {admin}/metrics | grep '^formgate_refusals_total' | grep -v ' 0$'\n")
+        format!("\n7. Read why things were refused; the outside never does:\n   curl -s {admin}/metrics | grep '^formgate_refusals_total' | grep -v ' 0$'\n")
     });
     to_stderr(&format!(
         r#"
@@ -95,7 +98,10 @@ The backend says what reaches it ("backend:"); the JSON lines are formgate's acc
 4. A backend that answers 204 has acted: the client gets 200 and {{}}.
    curl -si {gate}/api/v2/home/command -d '{{"command":"dim","device":"hall.light","level":40}}'
 
-5. Edit {form}: make the title's "maxLength" 8, save, and post a longer one. What is
+5. An address that is not for everyone. Without -H 'authorization: …' the answer is 401, before the body is read.
+   curl -si {gate}/api/v2/payments/refund -H 'content-type: application/json' -H 'authorization: Bearer {TOKEN}' -d '{{"charge":"ch_1A2b3C4d5E6f7G8h","refund":{{"kind":"full"}},"reason":"duplicate"}}'
+
+6. Edit {form}: make the title's "maxLength" 8, save, and post a longer one. What is
    published (1) and what is enforced change together. Break the file: nothing changes but a metric.
    curl -si {address} -H 'content-type: application/json' -d '{{"title":"A long title","displayName":"Ada"}}'
 {metrics}

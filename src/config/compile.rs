@@ -9,6 +9,7 @@ mod outbound;
 mod route;
 mod settings;
 mod surfaces;
+mod token;
 mod upstream;
 
 use super::fault::{Fault, Finding, Findings};
@@ -18,7 +19,7 @@ use super::raw;
 use super::tree::{Mark, Tree};
 use super::words::Size;
 use super::{Settings, words};
-use crate::gateway::Route;
+use crate::gateway::{Guard, Route};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -31,6 +32,7 @@ pub(super) struct Compiled {
     pub(super) routes: Vec<Route>,
     pub(super) surfaces: Surfaces,
     pub(super) trusted_proxies: Vec<IpNet>,
+    pub(super) operators: Option<Guard>,
 }
 
 /// A route, and where it stands in the file.
@@ -57,12 +59,14 @@ impl Compiler<'_> {
         let lints = self.lint_levels(crate::form::LintLevels::default(), &file.lints);
         let defaults = self.defaults(file);
         let upstreams = self.upstreams(file);
-        let routes = self.routes(file, &lints, &defaults, &upstreams);
+        let holders = self.holders(file);
+        let routes = self.routes(file, &lints, &defaults, &upstreams, &holders);
         let surfaces = self.surfaces(file, &defaults, &routes);
         self.warn_of_unused(file, &upstreams);
+        let operators = self.operators(file, &holders);
         let trusted_proxies = self.networks(&file.trusted_proxies);
         let routes = routes.into_iter().map(|located| located.route).collect();
-        Compiled { settings, routes, surfaces, trusted_proxies }
+        Compiled { settings, routes, surfaces, trusted_proxies, operators }
     }
 
     fn fault(&self, at: Mark, reason: impl Into<String>) {

@@ -5,7 +5,7 @@
 //! afterwards sees [`Field::Wrong`], says nothing about it again, and judges everything else.
 
 use super::fault::{Finding, Findings, nearest};
-use super::field::{EITHER, FIELD, Field};
+use super::field::{EITHER, FIELD, Field, ONE_OR_MANY};
 use super::scalar::{self, Plain};
 use super::tree::{Content, Mark, Member, Tree};
 use serde::de::value::{StrDeserializer, UsizeDeserializer};
@@ -167,8 +167,9 @@ impl<'t> Deserializer<'t> for Decoder<'t> {
         visitor: V,
     ) -> Result<V::Value, Refusal> {
         let tag = match (name, self.content()) {
-            (EITHER, Content::Mapping(_)) => 1,
-            (EITHER, Content::Scalar { .. } | Content::Sequence(_)) => 0,
+            (EITHER, Content::Mapping(_)) | (ONE_OR_MANY, Content::Sequence(_)) => 1,
+            (EITHER, Content::Scalar { .. } | Content::Sequence(_))
+            | (ONE_OR_MANY, Content::Scalar { .. } | Content::Mapping(_)) => 0,
             _ => self.at.number(),
         };
         visitor.visit_seq(Tagged { of: self, tag: Some(tag), lenient: name == FIELD })

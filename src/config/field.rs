@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 
 pub(super) const FIELD: &str = "formgate::Field";
 pub(super) const EITHER: &str = "formgate::Either";
+pub(super) const ONE_OR_MANY: &str = "formgate::OneOrMany";
 const MARKED: &str = "formgate::Marked";
 
 /// A value of the file that may be missing or wrong.
@@ -51,6 +52,10 @@ pub(super) enum Either<S, M> {
     Scalar(S),
     Mapping(M),
 }
+
+/// One, or a list of them.
+#[derive(Debug)]
+pub(super) struct OneOrMany<T>(pub(super) Vec<Field<T>>);
 
 /// Any YAML, left where it is.
 #[derive(Debug)]
@@ -107,6 +112,27 @@ impl<'d, S: de::Deserialize<'d>, M: de::Deserialize<'d>> de::Deserialize<'d> for
             }
         }
         deserializer.deserialize_tuple_struct(EITHER, 2, EitherVisitor(PhantomData))
+    }
+}
+
+impl<'d, T: de::Deserialize<'d>> de::Deserialize<'d> for OneOrMany<T> {
+    fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
+        struct OneOrManyVisitor<T>(PhantomData<T>);
+        impl<'d, T: de::Deserialize<'d>> Visitor<'d> for OneOrManyVisitor<T> {
+            type Value = OneOrMany<T>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value or a list")
+            }
+            fn visit_seq<A: SeqAccess<'d>>(self, mut seq: A) -> Result<OneOrMany<T>, A::Error> {
+                let values = if tag(&mut seq)? == 1 {
+                    seq.next_element()?
+                } else {
+                    seq.next_element()?.map(|value| vec![value])
+                };
+                values.map(OneOrMany).ok_or_else(|| de::Error::custom("not read by formgate's decoder"))
+            }
+        }
+        deserializer.deserialize_tuple_struct(ONE_OR_MANY, 2, OneOrManyVisitor(PhantomData))
     }
 }
 
@@ -210,6 +236,19 @@ impl<S: JsonSchema, M: JsonSchema> JsonSchema for Either<S, M> {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [generator.subschema_for::<S>(), generator.subschema_for::<M>()] })
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("OneOrMany{}", T::schema_name()).into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = generator.subschema_for::<T>();
+        json_schema!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] })
     }
 }
 

@@ -3,10 +3,10 @@
 //! `check --schema` draws the file's JSON Schema from these types, so what the doc comments say is what editors
 //! show. Everything optional here may still be required by [`super::compile`], which says so with the others.
 
-use super::field::{Either, Field, Members, Subtree};
+use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
-    AccessLogWord, AdminWord, Filled, GptType, HostWord, ListenAddress, Network, NoneWord, Origin, PublicUrl,
-    RateWord, RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff, UpstreamPath,
+    AccessLogWord, AdminWord, Filled, GptType, HashWord, HostWord, ListenAddress, Network, NoneWord, Origin,
+    PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff, UpstreamPath,
 };
 use crate::form::Lint;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -53,6 +53,8 @@ pub(super) struct File {
     /// Levels of form lints, for all routes.
     #[schemars(schema_with = "lints_schema")]
     pub(super) lints: Field<Members<Level>>,
+    /// Bearer tokens, by a name of your choice. Only their hashes stand here; `formgate token` makes both.
+    pub(super) tokens: Field<Members<Token>>,
     /// The backends, by a name of your choice.
     #[schemars(extend("minProperties" = 1))]
     pub(super) upstreams: Field<Members<Upstream>>,
@@ -63,6 +65,28 @@ pub(super) struct File {
     /// The addresses, each with its form.
     #[schemars(length(min = 1))]
     pub(super) routes: Field<Vec<Field<Route>>>,
+}
+
+/// One holder of a bearer token.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["class"]))]
+pub(super) struct Token {
+    /// What it opens: `act` the routes that name it, `operator` what the admin listener has besides health and metrics. Neither opens what the other does.
+    pub(super) class: Field<TokenClass>,
+    /// SHA-256 of the token; a list while one replaces another.
+    pub(super) sha256: Field<OneOrMany<HashWord>>,
+    /// A file that holds such hashes, one a line, relative to this file; or a list of files. Looked at for changes.
+    pub(super) file: Field<OneOrMany<Filled>>,
+}
+
+/// What a token opens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum TokenClass {
+    Act,
+    Operator,
 }
 
 /// One backend.
@@ -160,7 +184,10 @@ pub(super) struct Route {
     pub(super) max_body: Field<Size>,
     /// From the end of the head to the last byte of the body, in all.
     pub(super) body_deadline: Field<Time>,
-    /// Rates per client; what is left out comes from `defaults.limits`.
+    /// Names under `tokens`, of class `act`: an act must bring one of these as `Authorization: Bearer`, or is answered 401. Fetching the form stays open to everyone.
+    #[schemars(length(min = 1))]
+    pub(super) tokens: Field<Vec<Field<Filled>>>,
+    /// Rates per client, or per token where there are `tokens`; what is left out comes from `defaults.limits`.
     pub(super) limits: Field<Either<NoneWord, Limits>>,
     /// Which declared media types are read. `any` lets pages of other sites post without asking; the body is judged all the same.
     pub(super) content_type: Field<ContentType>,

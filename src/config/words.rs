@@ -2,7 +2,7 @@
 
 use super::{AccessLog, AdminAddress};
 use crate::bounds::{self, Frequency};
-use crate::gateway::Server;
+use crate::gateway::{Server, TokenHash};
 use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
@@ -136,6 +136,12 @@ word!(text
     /// `https://app.example`, or `*`.
     Origin(String) by parse_origin,
     { "type": "string", "pattern": "^(\\*|https?://[^/?#@]+)$" });
+word!(any
+    /// SHA-256 of a token.
+    HashWord(TokenHash) by |text| TokenHash::parse(text).ok_or_else(|| {
+        "expected a SHA-256 in 64 hex digits, never the token itself: `formgate token` prints one, `formgate token --hash` reads a token that exists".to_owned()
+    }),
+    { "type": "string", "pattern": "^[0-9a-fA-F]{64}$" });
 word!(text
     /// Text that says something.
     Filled(String) by |text| if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) },
@@ -162,7 +168,7 @@ fn parse_admin(text: &str) -> Result<Option<AdminAddress>, String> {
     if address.ip().to_canonical().is_loopback() {
         Ok(Some(AdminAddress::Tcp(address)))
     } else {
-        Err("the admin listener has no password and must not be reachable from outside; bind it to 127.0.0.1, [::1] or a unix socket".to_owned())
+        Err("the admin listener must not be reachable from outside; bind it to 127.0.0.1, [::1] or a unix socket".to_owned())
     }
 }
 
@@ -189,7 +195,7 @@ fn parse_public_url(text: &str) -> Result<String, String> {
     Ok(format!("{scheme}://{authority}{path}"))
 }
 
-fn parse_name(text: &str) -> Result<String, String> {
+pub(super) fn parse_name(text: &str) -> Result<String, String> {
     let mut bytes = text.bytes();
     let fits = text.len() <= 64
         && bytes.next().is_some_and(|b| b.is_ascii_lowercase())

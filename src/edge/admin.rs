@@ -1,4 +1,5 @@
-//! The admin listener: metrics, health, snapshot, reload, explain. Loopback or a unix socket only.
+//! The admin listener: metrics, health, snapshot, reload, explain. Loopback or a unix socket only; with `operator`
+//! tokens in the config, the last three for their holders.
 //!
 //! A browser on the same machine can reach loopback too: requests whose `Host` is a name (DNS
 //! rebinding) or that carry an `Origin` are refused.
@@ -66,6 +67,11 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
             let _ = connection.respond(&Reply::of(Face::BadRequest), b"Connection: close\r\n").await;
             return connection.linger().await;
         };
+        if !admits(app, &request) {
+            // Before a body is read, as on the routes (B-24).
+            let _ = connection.respond(&Reply::of(Face::Unauthorized), b"Connection: close\r\n").await;
+            return connection.linger().await;
+        }
         if request.expects_continue && connection.say_continue().await.is_err() {
             return;
         }
@@ -81,6 +87,14 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
             return;
         }
     }
+}
+
+/// Health and metrics are for every program on this machine. The rest is for operators as soon as the config knows
+/// any, also through a unix socket.
+fn admits(app: &App, request: &Request<'_>) -> bool {
+    let head = &request.head;
+    let open = matches!((head.method, head.path), ("GET", "/metrics" | "/livez" | "/readyz"));
+    open || app.snapshot().gateway.operators.as_ref().is_none_or(|guard| guard.admit(head).is_some())
 }
 
 async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bool) -> Reply {

@@ -148,8 +148,6 @@ struct Body<'c> {
 }
 
 impl BodySource for Body<'_> {
-    const OUTLIVES_ANSWER: bool = true;
-
     async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Uncollected> {
         if self.waits && self.framing != Framing::Length(0) && !self.connection.has_input() {
             self.connection.say_continue().await.map_err(|_| Reason::BodyBroken)?;

@@ -108,6 +108,9 @@ impl HttpServerApp for Streams {
         let decision = decide(&self.app, &snapshot, &head, &mut body).await;
         let sent = timeout(WRITE_DEADLINE, respond(&mut session, &decision)).await;
         decision.record(&self.app, &snapshot, &head, matches!(sent, Ok(Some(()))));
+        if let Some(by) = decision.unread {
+            let _ = Body { session: &mut session, app: &self.app }.discard(UNWANTED, by).await;
+        }
         let _ = session.finish().await;
         None
     }
@@ -138,8 +141,6 @@ struct Body<'s> {
 }
 
 impl BodySource for Body<'_> {
-    const OUTLIVES_ANSWER: bool = false;
-
     async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Uncollected> {
         let mut hold = self.app.budget.hold();
         let mut body = BytesMut::new();
@@ -155,7 +156,7 @@ impl BodySource for Body<'_> {
         Ok(Collected { bytes: body.freeze(), hold })
     }
 
-    /// A stream answered before its end would be reset after the answer, and a refusal for the head would
+    /// A stream that is let go of before its end is reset behind the answer, and a refusal for the head would
     /// look like no other.
     async fn discard(&mut self, bytes: usize, by: Instant) -> Result<End, Reason> {
         let mut discarded = 0;

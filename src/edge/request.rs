@@ -22,8 +22,6 @@ pub(super) trait BodySource {
     async fn collect(&mut self, bytes: usize, by: Instant) -> Result<Collected, Uncollected>;
     /// Reads over it, at most so many bytes, by then; a longer one is left where it is.
     async fn discard(&mut self, bytes: usize, by: Instant) -> Result<End, Reason>;
-    /// Whether it can still be read over once the answer is out.
-    const OUTLIVES_ANSWER: bool;
 }
 
 /// Where the input stands.
@@ -111,7 +109,7 @@ async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
 }
 
 /// Triage, and what it asks for.
-async fn proceed<B: BodySource>(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut B) -> Decision {
+async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl BodySource) -> Decision {
     let gateway = &snapshot.gateway;
     let mut decision = Decision::new(head, gateway.origin(head).client);
     match gateway.triage(head) {
@@ -124,10 +122,10 @@ async fn proceed<B: BodySource>(app: &App, snapshot: &Snapshot, head: &Head<'_>,
         Triage::Refuse { spot, rejection } => {
             decision.spot = spot;
             decision.refuse(rejection, None);
-            let too_large = rejection.reason == Reason::TooLarge;
+            let at_once = [Reason::TooLarge, Reason::Unauthorized].contains(&rejection.reason);
             let deadline = spot.and_then(|spot| gateway.body_deadline(spot)).unwrap_or(UNWANTED_DEADLINE);
-            if too_large && B::OUTLIVES_ANSWER {
-                // What announces itself as too long need not be sent to be told so (B-5).
+            if at_once {
+                // What announces itself as too long need not be sent to be told so (B-5), nor what is nobody's (B-24).
                 decision.unread = Some(decision.began + deadline);
             } else {
                 decision.read_over(body, deadline).await;
@@ -333,6 +331,7 @@ impl Decision {
                 took: self.began.elapsed(),
                 upstream: self.upstream,
                 client: self.client,
+                token: self.spot.and_then(|spot| snapshot.gateway.token_name(spot, head)),
                 actor: head.all("gpt-actor").next(),
                 ids: &self.ids,
             },

@@ -2,6 +2,7 @@
 
 use super::Gateway;
 use ipnet::IpNet;
+use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv6Addr};
 
 /// A header field as it stood on the wire.
@@ -157,7 +158,7 @@ impl PublicName {
     }
 }
 
-/// What a client is to a rate: an IPv4 address, or an IPv6 /64.
+/// What a client is to a rate: an IPv4 address, an IPv6 /64, or the name of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ClientKey(u128);
 
@@ -169,6 +170,14 @@ impl ClientKey {
             IpAddr::V4(v4) => Self(u128::from(v4.to_ipv6_mapped())),
             IpAddr::V6(v6) => Self(u128::from(network_64(v6))),
         }
+    }
+
+    /// The holder of a token, from wherever: keeps its allowance when the token itself is replaced.
+    pub fn of_token(name: &str) -> Self {
+        let hash = Sha256::digest(name);
+        let high = hash.iter().take(8).fold(0, |high, byte| high << 8 | u128::from(*byte));
+        // No address ends in ones: an IPv6 network ends in zeros, a mapped IPv4 address in 0000:ffff and its 32 bits.
+        Self(high << 64 | u128::from(u64::MAX))
     }
 }
 

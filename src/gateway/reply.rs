@@ -24,6 +24,11 @@ impl Reply {
             // 204 has no Content-Length (RFC 9110, 8.6) and nothing that could differ between two refusals
             Face::Refused => Self::fixed(204, NO_STORE),
             Face::BadRequest => Self::fixed(400, NOTHING),
+            // One challenge for every reason; RFC 6750, 3 wants a parameter behind the scheme.
+            Face::Unauthorized => Self::fixed(
+                401,
+                "WWW-Authenticate: Bearer realm=\"acts\"\r\nCache-Control: no-store\r\nContent-Length: 0\r\n",
+            ),
             Face::NotFound => Self::fixed(404, NOTHING),
             Face::MethodNotAllowed(allow) => {
                 Self::built(405, format!("Allow: {}\r\n{NOTHING}", allow.methods()))
@@ -87,6 +92,8 @@ pub enum Outcome {
     Throttled,
     /// 412.
     Stale,
+    /// 401.
+    Unauthorized,
     /// 404 or 405.
     Stray,
     /// 400, 408, 417 or 431: not a request that could be judged.
@@ -105,7 +112,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Arrived,
         Self::NotModified,
         Self::Options,
@@ -113,6 +120,7 @@ impl Outcome {
         Self::Refused,
         Self::Throttled,
         Self::Stale,
+        Self::Unauthorized,
         Self::Stray,
         Self::Malformed,
         Self::Unavailable,
@@ -129,6 +137,7 @@ impl Outcome {
             Face::BadRequest | Face::RequestTimeout | Face::ExpectationFailed | Face::HeadTooLarge => {
                 Self::Malformed
             }
+            Face::Unauthorized => Self::Unauthorized,
             Face::NotFound | Face::MethodNotAllowed(_) => Self::Stray,
             Face::PreconditionFailed => Self::Stale,
             Face::TooManyRequests(_) => Self::Throttled,

@@ -1,7 +1,7 @@
 //! One address: its form and everything that holds for acts on it.
 
 use super::head::Head;
-use super::{ConsequenceRule, Limits, Outbound};
+use super::{ConsequenceRule, Guard, Limits, Outbound};
 use crate::form::{CompiledForm, Representation};
 use std::time::Duration;
 
@@ -30,6 +30,8 @@ pub struct Route {
     pub outbound: Outbound,
     /// What the client may see of what came back.
     pub consequence: ConsequenceRule,
+    /// Who may act; everyone where there is none.
+    pub guard: Option<Guard>,
     /// Origins whose pages may act and read the answer.
     pub cors: Option<Cors>,
 }
@@ -53,10 +55,14 @@ pub struct Cors {
 
 impl Cors {
     /// What a preflight is told, but for the origin.
-    pub(super) fn preflight_lines() -> &'static str {
-        "Access-Control-Allow-Methods: GET, HEAD, POST\r\n\
-         Access-Control-Allow-Headers: content-type, if-match, gpt-actor\r\n\
-         Access-Control-Max-Age: 600\r\n"
+    pub(super) fn preflight_lines(guarded: bool) -> String {
+        // `*` does not stand for it (Fetch, 4.9).
+        let authorization = if guarded { ", authorization" } else { "" };
+        format!(
+            "Access-Control-Allow-Methods: GET, HEAD, POST\r\n\
+             Access-Control-Allow-Headers: content-type, if-match, gpt-actor{authorization}\r\n\
+             Access-Control-Max-Age: 600\r\n"
+        )
     }
 
     /// The lines that let the asking page read this answer; none for an origin that is not listed.

@@ -162,6 +162,9 @@ fn write_line(out: &mut Vec<u8>, record: &Record<'_>) {
             let _ = write!(line, ",\"upstream_status\":{status}");
         }
     }
+    if let Some(token) = record.token {
+        let _ = write!(line, ",\"token\":\"{token}\"");
+    }
     if let Some(actor) = record.actor {
         let _ = line.write_str(",\"actor\":");
         line.string(actor, ACTOR);

@@ -49,6 +49,7 @@ reasons! {
     Upstream is "upstream" for Route;
     Throttled is "throttled" for Route;
     Stale is "stale" for Route;
+    Unauthorized is "unauthorized" for Route;
     Budget is "budget" for Route;
     Draining is "draining" for Route;
     Deadline is "deadline" for Both;
@@ -130,6 +131,7 @@ pub fn outcome_label(outcome: Outcome) -> &'static str {
         Outcome::Refused => "refused",
         Outcome::Throttled => "throttled",
         Outcome::Stale => "stale",
+        Outcome::Unauthorized => "unauthorized",
         Outcome::Stray => "stray",
         Outcome::Malformed => "malformed",
         Outcome::Unavailable => "unavailable",

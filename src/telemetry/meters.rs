@@ -345,6 +345,7 @@ fn can_happen(method: Method, outcome: Outcome) -> bool {
         Outcome::Accepted
         | Outcome::Refused
         | Outcome::Stale
+        | Outcome::Unauthorized
         | Outcome::Unavailable
         | Outcome::Failed
         | Outcome::Unknown
@@ -364,7 +365,11 @@ fn can_happen_at_own(method: Method, outcome: Outcome) -> bool {
         Outcome::Arrived | Outcome::Throttled => matches!(method, Method::Get | Method::Head | Method::Post),
         Outcome::Stray => method != Method::Options,
         Outcome::Abandoned | Outcome::Internal => method != Method::Other,
-        Outcome::Accepted | Outcome::Stale | Outcome::Failed | Outcome::Unknown => false,
+        Outcome::Accepted
+        | Outcome::Stale
+        | Outcome::Unauthorized
+        | Outcome::Failed
+        | Outcome::Unknown => false,
     }
 }
 

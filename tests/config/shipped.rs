@@ -56,6 +56,7 @@ fn what_a_route_says_is_what_it_gets() {
 
     let route = loaded.gateway.at("/api/v2/payments/refund").unwrap();
     assert_eq!(route.max_body, 4 << 10);
+    assert!(route.guard.is_some() && loaded.gateway.operators.is_none());
     let route = loaded.gateway.at("/api/v2/text/publish").unwrap();
     assert_eq!(
         (route.outbound.method.as_str(), route.outbound.target.as_str()),

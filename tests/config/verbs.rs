@@ -39,6 +39,37 @@ fn check_of_the_example() {
     }
 }
 
+/// What `token` prints can be put into a config as it is, and lets that token in; nothing but its hash is in it.
+#[test]
+fn a_token_and_its_line() {
+    let Run { code, out, err } = run(&["token"], "");
+    assert_eq!((code, err.as_str()), (0, ""));
+    let (token, line) = out.trim_end().split_once('\n').unwrap();
+    assert!(token.starts_with("fg_act_") && token.len() == 59, "{token}");
+    let hash = formgate::gateway::TokenHash::of(token.as_bytes()).hex();
+    assert_eq!(line, format!("agents: {{ class: act, sha256: \"{hash}\" }}"));
+    assert_ne!(run(&["token"], "").out, out, "the same token twice");
+    // The same line for the same token, with or without a line break behind it.
+    for input in [token.to_owned(), format!("{token}\n"), format!("{token}\r\n")] {
+        let Run { code, out, .. } = run(&["token", "--hash"], &input);
+        assert_eq!((code, out.trim_end()), (0, line));
+    }
+    let Run { out, .. } = run(&["token", "night_shift", "--class", "operator"], "");
+    assert!(out.starts_with("fg_op_") && out.contains("\nnight_shift: { class: operator, sha256: "), "{out}");
+    for weak in [
+        "",
+        "\n",
+        "short",
+        "with spaces in it and long enough to pass",
+        &"x".repeat(513),
+        "\u{fc}".repeat(40).as_str(),
+    ] {
+        let Run { code, out, err } = run(&["token", "--hash"], weak);
+        assert_eq!((code, out.as_str()), (64, ""), "{weak:?}");
+        assert!(weak.trim().is_empty() || !err.contains(weak), "{err}");
+    }
+}
+
 #[test]
 fn check_prints_like_a_compiler() {
     let file = "tests/cases/config/refused/dozen.yaml";

@@ -122,3 +122,38 @@ fn refusals_of_one_stage_take_alike() {
     backend.untouched();
     assert!(apart.iter().all(|(_, spread)| *spread < APART), "{apart:?}");
 }
+
+/// The hash of a token is compared in one time, whichever of its bytes differ: the processor time of asking a guard whose
+/// hashes all differ from the right one in their first byte, in their last, or not at all.
+#[test]
+fn a_hash_is_compared_in_one_time() {
+    use crate::support::clock;
+    use formgate::gateway::{Field, Guard, Head, Token, TokenHash};
+    let _turn = clock::in_turn();
+    let right = TokenHash::of(b"right").hex();
+    let flipped = |at: usize| {
+        let mut hex = right.clone().into_bytes();
+        hex[at] = if hex[at] == b'0' { b'1' } else { b'0' };
+        TokenHash::parse(std::str::from_utf8(&hex).unwrap()).unwrap()
+    };
+    let guards = [("first byte", flipped(0)), ("last byte", flipped(63)), ("none", TokenHash::of(b"right"))];
+    // Many hashes, so that comparing them is most of the work.
+    let guards = guards.map(|(name, hash)| {
+        (name, Guard::new(vec![Token { name: "t".into(), hashes: vec![hash; 200] }]).unwrap())
+    });
+    let fields = [Field { name: "authorization", value: b"Bearer right" }];
+    let head = Head { fields: &fields, ..Head::nothing("127.0.0.1".parse().unwrap()) };
+    let times = guards.map(|(name, guard)| {
+        let took = clock::best(60, || {
+            for _ in 0..20 {
+                assert_eq!(guard.admit(&head).is_some(), name == "none");
+            }
+        });
+        println!("timing: 20 × 200 hashes that differ in: {name}: {took:?}");
+        took.as_secs_f64()
+    });
+    let (least, most) =
+        (times.iter().copied().fold(f64::MAX, f64::min), times.iter().copied().fold(0.0, f64::max));
+    // One that stopped at the first difference would take a fraction for the first of them.
+    assert!(most / least < 1.5, "{times:?}");
+}

@@ -22,3 +22,4 @@ mod sizes;
 mod start;
 mod stop;
 mod table;
+mod tokens;

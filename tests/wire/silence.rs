@@ -33,7 +33,8 @@ fn after(reason: Option<Reason>) -> Option<Reason> {
         Some(Reason::Form) => Reason::Upstream,
         Some(Reason::Upstream) => Reason::Throttled,
         Some(Reason::Throttled) => Reason::Stale,
-        Some(Reason::Stale) => Reason::Budget,
+        Some(Reason::Stale) => Reason::Unauthorized,
+        Some(Reason::Unauthorized) => Reason::Budget,
         Some(Reason::Budget) => Reason::Draining,
         Some(Reason::Draining) => Reason::Deadline,
         Some(Reason::Deadline) => Reason::BodyBroken,
@@ -112,6 +113,7 @@ fn producer(reason: Reason) -> Producer {
         }
         Reason::Throttled => return Producer::Elsewhere("429: wire::limits"),
         Reason::Stale => return Producer::Elsewhere("412: wire::framing, wire::table"),
+        Reason::Unauthorized => return Producer::Elsewhere("401: wire::tokens"),
         Reason::Budget => return Producer::Elsewhere("503: wire::limits"),
         Reason::Draining => return Producer::Elsewhere("503: wire::stop"),
         Reason::Deadline => return Producer::Elsewhere("408: wire::deadlines"),

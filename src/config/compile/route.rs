@@ -1,5 +1,6 @@
 //! The routes.
 
+use super::token::Holder;
 use super::upstream::Backend;
 use super::{Compiler, Distinct, Located, given};
 use crate::config::field::{Either, Field};
@@ -47,6 +48,7 @@ impl Compiler<'_> {
         lints: &LintLevels,
         defaults: &Defaults<'_>,
         backends: &[Backend],
+        holders: &[Holder],
     ) -> Vec<Located> {
         let Some(list) = self.required(&file.routes, Tree::ROOT, "routes", "[ … ]") else {
             return Vec::new();
@@ -65,7 +67,7 @@ impl Compiler<'_> {
             if let Field::Given(at, name) = &entry.name {
                 names.claim(self, *at, "the name", &name.0);
             }
-            let route = self.route(at, entry, lints, defaults, backends);
+            let route = self.route(at, entry, lints, defaults, backends, holders);
             routes.extend(route.map(|route| Located { mark: at, route }));
         }
         routes
@@ -78,6 +80,7 @@ impl Compiler<'_> {
         lints: &LintLevels,
         defaults: &Defaults<'_>,
         backends: &[Backend],
+        holders: &[Holder],
     ) -> Option<Route> {
         let address = self.required(&entry.address, at, "address", "/api/v1/…");
         let name = self.required(&entry.name, at, "name", "snake_case");
@@ -87,6 +90,7 @@ impl Compiler<'_> {
         let options = self.form_options(entry, lints, max_body);
         let form = self.form(&entry.form, &options);
         let outbound = self.outbound(&entry.upstream, backends);
+        let guard = self.guard(entry, holders);
         let limits = self.limits(at, &entry.limits, defaults);
         let consequence = self.consequence(entry.consequence.given());
         let messages = self.messages(&entry.messages);
@@ -113,6 +117,7 @@ impl Compiler<'_> {
             limits: limits?,
             outbound: outbound?,
             consequence,
+            guard,
             cors,
         })
     }
