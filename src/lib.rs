@@ -17,7 +17,7 @@
 //!
 //! ```text
 //! L5  cli ▶ edge               the only folder that may say pingora
-//! L4  live  telemetry          the snapshot and its reload turn | metrics, access line
+//! L4  live  telemetry  store   the snapshot and its reload turn | metrics, access line | records
 //! L3  config                   YAML ▶ Gateway, or the whole list of faults
 //! L2  gateway ◀ surface        decisions, pure and synchronous | what is drawn for clients that speak no GPT
 //! L1  form                     closed dialect, compile, lint, representations
@@ -35,4 +35,5 @@ pub mod live;
 pub mod media;
 pub mod reason;
 pub mod surface;
+pub mod store;
 pub mod telemetry;

@@ -13,15 +13,19 @@ const ORDER: &[&[&str]] = &[
     &["gateway"],
     &["surface"],
     &["config"],
-    &["telemetry"],
+    &["telemetry", "store"],
     &["live"],
     &["edge"],
     &["cli"],
 ];
 
 /// Crates that are named in one place only.
-const HOMES: &[(&str, &[&str])] =
-    &[("pingora", &["edge"]), ("serde_yaml", &["config"]), ("jsonschema", &["form", "json"])];
+const HOMES: &[(&str, &[&str])] = &[
+    ("pingora", &["edge"]),
+    ("serde_yaml", &["config"]),
+    ("jsonschema", &["form", "json"]),
+    ("rusqlite", &["store"]),
+];
 
 const LINES: usize = 450;
 

@@ -1,0 +1,149 @@
+//! Records in memory: one lock, held for the length of a map operation.
+
+use super::clock::{Clock, Millis, millis, system_time};
+use super::{Begun, Bounds, Down, End, Fingerprint, Found, Key, OVERHEAD, ReceiptId, State, new_receipt};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+#[derive(Debug)]
+pub(super) struct Memory {
+    bounds: Bounds,
+    pub(super) clock: Clock,
+    shelf: Mutex<Shelf>,
+}
+
+#[derive(Debug, Default)]
+struct Shelf {
+    records: HashMap<Key, Record>,
+    receipts: HashMap<ReceiptId, Key>,
+    /// By the end of their life, to forget the dead without a look at the living.
+    ends: BTreeSet<(Millis, Key)>,
+    bytes: u64,
+}
+
+#[derive(Debug)]
+struct Record {
+    fingerprint: Fingerprint,
+    state: State,
+    receipt: ReceiptId,
+    since: Millis,
+    lease: Millis,
+    expires: Millis,
+}
+
+impl Record {
+    fn found(&self, now: Millis) -> Found {
+        let state = match &self.state {
+            State::Pending if self.lease <= now => State::Unknown,
+            state @ (State::Pending | State::Done(_) | State::Unknown) => state.clone(),
+        };
+        let Self { fingerprint, receipt, since, .. } = *self;
+        Found { fingerprint, state, receipt, since: system_time(since) }
+    }
+
+    fn bytes(&self) -> u64 {
+        let answer = match &self.state {
+            State::Done(answer) => answer.len() as u64,
+            State::Pending | State::Unknown => 0,
+        };
+        OVERHEAD + answer
+    }
+}
+
+impl Memory {
+    pub(super) fn new(bounds: Bounds) -> Self {
+        Self { bounds, clock: Clock::new(), shelf: Mutex::default() }
+    }
+
+    pub(super) fn find(&self, key: Key) -> Option<Found> {
+        let (shelf, now) = self.swept();
+        shelf.records.get(&key).map(|record| record.found(now))
+    }
+
+    pub(super) fn receipt(&self, id: ReceiptId) -> Option<Found> {
+        let (shelf, now) = self.swept();
+        let key = shelf.receipts.get(&id)?;
+        shelf.records.get(key).map(|record| record.found(now))
+    }
+
+    pub(super) fn begin(
+        &self,
+        key: Key,
+        fingerprint: Fingerprint,
+        lease: Duration,
+        keep: Duration,
+    ) -> Result<Begun, Down> {
+        let receipt = new_receipt()?;
+        let (mut shelf, now) = self.swept();
+        if let Some(record) = shelf.records.get(&key) {
+            return Ok(Begun::Exists(record.found(now)));
+        }
+        let full = shelf.records.len() as u64 >= self.bounds.records || shelf.bytes >= self.bounds.bytes;
+        if full {
+            return Ok(Begun::Full);
+        }
+        let record = Record {
+            fingerprint,
+            state: State::Pending,
+            receipt,
+            since: now,
+            lease: now + millis(lease),
+            expires: now + millis(keep.max(lease)),
+        };
+        shelf.bytes += record.bytes();
+        shelf.ends.insert((record.expires, key));
+        shelf.receipts.insert(receipt, key);
+        shelf.records.insert(key, record);
+        Ok(Begun::Fresh(receipt))
+    }
+
+    pub(super) fn finish(&self, key: Key, end: End) {
+        let (mut shelf, _) = self.swept();
+        let Some(record) = shelf.records.get_mut(&key).filter(|record| record.state == State::Pending) else {
+            return;
+        };
+        let before = record.bytes();
+        match end {
+            End::Forget => return shelf.forget(key),
+            End::Unknown => record.state = State::Unknown,
+            End::Done(answer) => record.state = State::Done(answer),
+        }
+        let after = record.bytes();
+        shelf.bytes = shelf.bytes - before + after;
+    }
+
+    pub(super) fn sweep(&self) {
+        drop(self.swept());
+    }
+
+    pub(super) fn count(&self) -> u64 {
+        self.swept().0.records.len() as u64
+    }
+
+    /// Without what has come to its end; and the time that this goes by.
+    fn swept(&self) -> (MutexGuard<'_, Shelf>, Millis) {
+        let mut shelf = self.shelf.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.clock.now();
+        while let Some((_, key)) = shelf.ends.first().copied().filter(|(expires, _)| *expires <= now) {
+            shelf.forget(key);
+        }
+        (shelf, now)
+    }
+}
+
+impl Shelf {
+    fn forget(&mut self, key: Key) {
+        if let Some(record) = self.records.remove(&key) {
+            self.bytes -= record.bytes();
+            self.ends.remove(&(record.expires, key));
+            self.receipts.remove(&record.receipt);
+        }
+        if self.records.len() < self.records.capacity() / 4 {
+            // Memory that one busy day took is given back.
+            let room = self.records.len() * 2;
+            self.records.shrink_to(room);
+            self.receipts.shrink_to(room);
+        }
+    }
+}

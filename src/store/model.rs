@@ -1,0 +1,313 @@
+//! Memory, a file, and a file that two have open, against a map of twenty lines: whatever is asked in whatever
+//! order, they say the same.
+
+use super::{Begun, Bounds, End, Fingerprint, Found, Home, Key, OVERHEAD, ReceiptId, Records, State};
+use bytes::Bytes;
+use proptest::prelude::*;
+use std::collections::HashMap;
+use std::path::Path;
+use std::time::Duration;
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Clone)]
+enum Step {
+    Begin {
+        key: u8,
+        fingerprint: u8,
+        lease: u32,
+        keep: u32,
+    },
+    Finish {
+        key: u8,
+        end: End,
+    },
+    Abandon {
+        key: u8,
+    },
+    Find {
+        key: u8,
+    },
+    /// By the name it was last begun under.
+    Receipt {
+        key: u8,
+    },
+    Skip {
+        minutes: u32,
+    },
+    Sweep,
+    /// Every process ends and one starts again: nothing for memory.
+    Restart,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let key = 0..5u8;
+    let end = prop_oneof![
+        (0..300usize).prop_map(|length| End::Done(Bytes::from(vec![b'x'; length]))),
+        Just(End::Unknown),
+        Just(End::Forget),
+    ];
+    prop_oneof![
+        6 => (key.clone(), 0..2u8, 0..3u32, 1..6u32)
+            .prop_map(|(key, fingerprint, lease, keep)| Step::Begin { key, fingerprint, lease, keep }),
+        4 => (key.clone(), end).prop_map(|(key, end)| Step::Finish { key, end }),
+        1 => key.clone().prop_map(|key| Step::Abandon { key }),
+        3 => key.clone().prop_map(|key| Step::Find { key }),
+        2 => key.prop_map(|key| Step::Receipt { key }),
+        2 => (0..3u32).prop_map(|minutes| Step::Skip { minutes }),
+        1 => Just(Step::Sweep),
+        1 => Just(Step::Restart),
+    ]
+}
+
+/// What must hold, in minutes.
+#[derive(Default)]
+struct Model {
+    now: u32,
+    records: HashMap<u8, Kept>,
+}
+
+struct Kept {
+    fingerprint: u8,
+    state: State,
+    lease: u32,
+    expires: u32,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Said {
+    Fresh,
+    Full,
+    Nothing,
+    Found(Fingerprint, State),
+}
+
+impl Model {
+    fn find(&self, key: u8) -> Said {
+        let Some(kept) = self.records.get(&key) else { return Said::Nothing };
+        let lapsed = kept.state == State::Pending && kept.lease <= self.now;
+        let state = if lapsed { State::Unknown } else { kept.state.clone() };
+        Said::Found(Fingerprint::of(&[kept.fingerprint]), state)
+    }
+
+    fn full(&self, bounds: Bounds) -> bool {
+        let answer = |kept: &Kept| match &kept.state {
+            State::Done(answer) => answer.len() as u64,
+            State::Pending | State::Unknown => 0,
+        };
+        let bytes: u64 = self.records.values().map(|kept| OVERHEAD + answer(kept)).sum();
+        self.records.len() as u64 >= bounds.records || bytes >= bounds.bytes
+    }
+
+    fn take(&mut self, step: &Step, bounds: Bounds, survives: bool) -> Said {
+        let now = self.now;
+        self.records.retain(|_, kept| kept.expires > now);
+        match step {
+            Step::Begin { key, fingerprint, lease, keep } => match self.find(*key) {
+                Said::Nothing if self.full(bounds) => Said::Full,
+                Said::Nothing => {
+                    let (lease, expires) = (now + lease, now + keep.max(lease));
+                    let (state, fingerprint) = (State::Pending, *fingerprint);
+                    self.records.insert(*key, Kept { fingerprint, state, lease, expires });
+                    Said::Fresh
+                }
+                said => said,
+            },
+            Step::Finish { key, end } => self.finish(*key, end),
+            Step::Abandon { key } => self.finish(*key, &End::Unknown),
+            Step::Find { key } | Step::Receipt { key } => self.find(*key),
+            Step::Skip { minutes } => {
+                self.now += minutes;
+                Said::Nothing
+            }
+            Step::Restart if survives => {
+                for kept in self.records.values_mut().filter(|kept| kept.state == State::Pending) {
+                    kept.state = State::Unknown;
+                }
+                Said::Nothing
+            }
+            Step::Sweep | Step::Restart => Said::Nothing,
+        }
+    }
+
+    fn finish(&mut self, key: u8, end: &End) -> Said {
+        if let Some(kept) = self.records.get_mut(&key).filter(|kept| kept.state == State::Pending) {
+            match end {
+                End::Done(answer) => kept.state = State::Done(answer.clone()),
+                End::Unknown => kept.state = State::Unknown,
+                End::Forget => drop(self.records.remove(&key)),
+            }
+        }
+        Said::Nothing
+    }
+}
+
+fn said(found: Option<Found>) -> Said {
+    found.map_or(Said::Nothing, |found| Said::Found(found.fingerprint, found.state))
+}
+
+fn skip(records: &Records, time: Duration) {
+    let clock = match &*records.0 {
+        Home::Memory(memory) => &memory.clock,
+        Home::File(file) => &*file.clock,
+    };
+    clock.catch_up(clock.now() + super::clock::millis(time));
+}
+
+struct Subject {
+    open: Box<dyn Fn() -> Vec<Records>>,
+    survives: bool,
+    processes: Vec<Records>,
+    names: HashMap<u8, ReceiptId>,
+    turn: usize,
+}
+
+impl Subject {
+    fn new(open: impl Fn() -> Vec<Records> + 'static, survives: bool) -> Self {
+        let processes = open();
+        Self { open: Box::new(open), survives, processes, names: HashMap::new(), turn: 0 }
+    }
+
+    async fn take(&mut self, step: &Step) -> Said {
+        self.turn += 1;
+        let records = self.processes[self.turn % self.processes.len()].clone();
+        let of = |key: u8| Key::of("test", &[key]);
+        match step {
+            Step::Begin { key, fingerprint, lease, keep } => {
+                let (lease, keep) = (MINUTE * *lease, MINUTE * *keep);
+                match records.begin(of(*key), Fingerprint::of(&[*fingerprint]), lease, keep).await.unwrap() {
+                    Begun::Fresh(id) => {
+                        self.names.insert(*key, id);
+                        Said::Fresh
+                    }
+                    Begun::Exists(found) => {
+                        assert_eq!(Some(&found.receipt), self.names.get(key));
+                        said(Some(found))
+                    }
+                    Begun::Full => Said::Full,
+                }
+            }
+            Step::Finish { key, end } => {
+                records.finish(of(*key), end.clone()).await.unwrap();
+                Said::Nothing
+            }
+            Step::Abandon { key } => {
+                records.abandon(of(*key));
+                // Not waited for; what is asked next comes after it.
+                let _ = records.find(of(*key)).await;
+                Said::Nothing
+            }
+            Step::Find { key } => said(records.find(of(*key)).await.unwrap()),
+            Step::Receipt { key } => match self.names.get(key) {
+                Some(id) => said(records.receipt(*id).await.unwrap()),
+                None => Said::Nothing,
+            },
+            Step::Skip { minutes } => {
+                self.processes.iter().for_each(|records| skip(records, MINUTE * *minutes));
+                Said::Nothing
+            }
+            Step::Sweep => {
+                records.sweep();
+                Said::Nothing
+            }
+            Step::Restart => {
+                if self.survives {
+                    self.processes.drain(..).for_each(|records| records.close(MINUTE));
+                    let behind = self.processes.is_empty();
+                    self.processes = (self.open)();
+                    assert!(behind);
+                }
+                Said::Nothing
+            }
+        }
+    }
+}
+
+/// Time is skipped by the clocks of one run: what a restart starts from is what the file carries on.
+fn agree(steps: &[Step], bounds: Bounds, mut subject: Subject) {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let mut model = Model::default();
+    for (number, step) in steps.iter().enumerate() {
+        let wanted = model.take(step, bounds, subject.survives);
+        let got = runtime.block_on(subject.take(step));
+        assert_eq!(got, wanted, "step {number}: {step:?} of {steps:#?}");
+    }
+}
+
+fn open(path: &Path, bounds: Bounds) -> Records {
+    Records::open(path, bounds).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn memory_and_files_agree_with_a_map(
+        steps in proptest::collection::vec(step(), 1..40),
+        records in 2..6u64,
+        bytes in 1..8u64,
+    ) {
+        let bounds = Bounds { records, bytes: bytes * OVERHEAD };
+        agree(&steps, bounds, Subject::new(move || vec![Records::in_memory(bounds)], false));
+        let dir = tempfile::tempdir().unwrap();
+        let one = dir.path().join("one.db");
+        agree(&steps, bounds, Subject::new(move || vec![open(&one, bounds)], true));
+        let two = dir.path().join("two.db");
+        let both = move || vec![open(&two, bounds), open(&two, bounds)];
+        agree(&steps, bounds, Subject::new(both, true));
+    }
+}
+
+/// Of many that begin one key at once, one begins it.
+#[test]
+fn one_of_many_begins() {
+    let dir = tempfile::tempdir().unwrap();
+    let bounds = Bounds { records: 1000, bytes: 1 << 20 };
+    let path = dir.path().join("records.db");
+    let (first, second) = (open(&path, bounds), open(&path, bounds));
+    let memory = Records::in_memory(bounds);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_time().build().unwrap();
+    for homes in [[&memory, &memory], [&first, &second]] {
+        for round in 0..20u8 {
+            let key = Key::of("race", &[round]);
+            let tasks: Vec<_> = (0..32)
+                .map(|number| {
+                    let records = homes[number % 2].clone();
+                    runtime.spawn(async move {
+                        records.begin(key, Fingerprint::of(b"{}"), MINUTE, MINUTE).await.unwrap()
+                    })
+                })
+                .collect();
+            let begun = tasks.into_iter().map(|task| runtime.block_on(task).unwrap());
+            let fresh = begun.filter(|begun| matches!(begun, Begun::Fresh(_))).count();
+            assert_eq!(fresh, 1, "round {round}");
+        }
+    }
+    assert_eq!((memory.count(), first.count().max(second.count())), (20, 20));
+}
+
+/// Memory does not grow with what has come and gone.
+#[test]
+fn what_is_over_leaves_nothing_behind() {
+    let bounds = Bounds { records: 100, bytes: 1 << 20 };
+    let dir = tempfile::tempdir().unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    for records in [Records::in_memory(bounds), open(&dir.path().join("records.db"), bounds)] {
+        for round in 0..5u8 {
+            for number in 0..100u8 {
+                let key = Key::of("many", &[round, number]);
+                let begun = records.begin(key, Fingerprint::of(b""), MINUTE, MINUTE);
+                let begun = runtime.block_on(begun).unwrap();
+                assert!(matches!(begun, Begun::Fresh(_)), "{round} {number}: {begun:?}");
+                let done = End::Done(Bytes::from_static(&[b'x'; 1000]));
+                runtime.block_on(records.finish(key, done)).unwrap();
+            }
+            let one_more = records.begin(Key::of("more", &[]), Fingerprint::of(b""), MINUTE, MINUTE);
+            assert_eq!(runtime.block_on(one_more), Ok(Begun::Full));
+            skip(&records, MINUTE);
+        }
+        records.sweep();
+        let _ = runtime.block_on(records.find(Key::of("more", &[])));
+        assert_eq!(records.count(), 0);
+    }
+}
