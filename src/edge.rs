@@ -24,6 +24,7 @@ mod head;
 mod http2;
 mod listen;
 mod pool;
+mod replay;
 mod request;
 mod run;
 mod watch;
@@ -32,6 +33,7 @@ pub use run::{ServeError, serve};
 
 use crate::live::{Live, Snapshot};
 use crate::reason::Reason;
+use crate::store::Records;
 use crate::telemetry::Telemetry;
 use budget::Budget;
 use connection::HeadBounds;
@@ -48,6 +50,7 @@ struct App {
     live: Arc<Live>,
     telemetry: Arc<Telemetry>,
     budget: Arc<Budget>,
+    records: Records,
     connector: TransportConnector,
     bounds: HeadBounds,
     workers: usize,

@@ -13,6 +13,7 @@ mod arrival;
 mod consequence;
 mod departure;
 mod head;
+mod idempotency;
 mod ids;
 mod judge;
 mod limit;
@@ -26,12 +27,13 @@ mod token;
 pub use act::{Admitted, Ticket};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
+pub use idempotency::Idempotency;
 pub use ids::{Hex, Ids};
 pub use judge::{Unfit, judge};
 pub use limit::{Limiter, Limits};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use own::{Conversation, Desk, Door, Own, Sheet, Spot};
-pub use replay::{Begun, End, Fingerprint, Found, Key, ReceiptId, ReplayState, State};
+pub use replay::{Begun, End, Fingerprint, Found, Key, ReceiptId, ReplayState, State, Terms};
 pub use reply::{Outcome, Reply};
 pub use route::{ContentTypeRule, Cors, Route};
 pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
@@ -205,7 +207,7 @@ impl Place {
             }
             return Err(rejection);
         }
-        Ok(ticket)
+        Ok(Ticket { key: idempotency::key(ticket.route, head)?, ..ticket })
     }
 
     /// The permission to read a body, where the client has an act left.
@@ -218,7 +220,7 @@ impl Place {
         let (route, origin) = (&self.route, gateway.origin(head));
         let client = token::identify(route, head, ClientKey::of(origin.client))?;
         let (departure, public) = (&self.departure, gateway.public.as_ref());
-        Ok(Ticket { index, route, departure, client, origin, public })
+        Ok(Ticket { index, route, departure, client, origin, public, key: None })
     }
 }
 

@@ -34,6 +34,6 @@ pub mod json;
 pub mod live;
 pub mod media;
 pub mod reason;
-pub mod surface;
 pub mod store;
+pub mod surface;
 pub mod telemetry;

@@ -30,6 +30,16 @@ pub enum Reason {
     Stale,
     /// The address is not for everyone, and the act brings no token that opens it.
     Unauthorized,
+    /// `Idempotency-Key` is missing where the route requires it, or is not one key.
+    IdempotencyKey,
+    /// The key was used for another act.
+    KeyConflict,
+    /// The act that the key was first used for is still under way.
+    InProgress,
+    /// No room for the record of a new key.
+    RecordsFull,
+    /// The records cannot be reached: what must be done once is not begun.
+    RecordsDown,
     /// No memory left for bodies in flight.
     Budget,
     /// The gateway is stopping.
@@ -65,6 +75,8 @@ pub enum Face {
     MethodNotAllowed(Allow),
     /// 408, close.
     RequestTimeout,
+    /// 409 with `Retry-After` in whole seconds.
+    Conflict(u32),
     /// 412.
     PreconditionFailed,
     /// 417.
@@ -144,13 +156,17 @@ impl Rejection {
             | Reason::Syntax(_)
             | Reason::NumberUnsafe
             | Reason::Form
+            | Reason::KeyConflict
             | Reason::Upstream => Face::Refused,
             Reason::Throttled => Face::TooManyRequests(self.retry_seconds()),
             Reason::Stale => Face::PreconditionFailed,
             Reason::Unauthorized => Face::Unauthorized,
-            Reason::Budget | Reason::Draining => Face::Unavailable(self.retry_seconds()),
+            Reason::InProgress => Face::Conflict(self.retry_seconds()),
+            Reason::Budget | Reason::Draining | Reason::RecordsFull | Reason::RecordsDown => {
+                Face::Unavailable(self.retry_seconds())
+            }
             Reason::Deadline => Face::RequestTimeout,
-            Reason::BodyBroken | Reason::Framing => Face::BadRequest,
+            Reason::BodyBroken | Reason::Framing | Reason::IdempotencyKey => Face::BadRequest,
             Reason::HeadTooLarge => Face::HeadTooLarge,
             Reason::Expectation => Face::ExpectationFailed,
             Reason::NotFound => Face::NotFound,

@@ -8,11 +8,13 @@ mod label;
 mod meters;
 
 pub use access::{Access, Sink};
-pub use label::{door_label, method_label, outcome_label, own_label, reason_label, result_label, spot_label};
+pub use label::{
+    door_label, method_label, outcome_label, own_label, reason_label, replay_label, result_label, spot_label,
+};
 pub use meters::{Meters, RouteMeters, Telemetry};
 
 use crate::form::Mismatch;
-use crate::gateway::{Door, Ids, Method, Outcome, UpstreamResult};
+use crate::gateway::{Door, Ids, Method, Outcome, ReplayState, UpstreamResult};
 use crate::reason::Reason;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
@@ -44,6 +46,8 @@ pub struct Record<'r> {
     pub took: Duration,
     /// What the upstream came to.
     pub upstream: Option<UpstreamRecord>,
+    /// What the records said of its key, where it had one.
+    pub replay: Option<ReplayState>,
     /// Who asked.
     pub client: IpAddr,
     /// The name of the token that it brought, where that opens the route.

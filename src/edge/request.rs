@@ -3,9 +3,13 @@
 
 use super::budget::Hold;
 use super::connection::Collected;
+use super::replay::{self, Keyed};
 use super::{App, Stray, exchange};
 use crate::form::Mismatch;
-use crate::gateway::{Conversation, Door, Gateway, Head, Ids, Method, Outcome, Reply, Spot, Ticket, Triage};
+use crate::gateway::{
+    Consequence, Conversation, Door, Gateway, Head, Ids, Method, Outcome, ReplayState, Reply, Spot, Ticket,
+    Triage,
+};
 use crate::live::Snapshot;
 use crate::reason::{Face, Reason, Rejection};
 use crate::surface::{self, Turn};
@@ -62,6 +66,7 @@ pub(super) struct Decision {
     reason: Option<Reason>,
     mismatch: Option<Mismatch>,
     upstream: Option<UpstreamRecord>,
+    replay: Option<ReplayState>,
     bytes_in: usize,
     ids: Ids,
     method: Method,
@@ -206,12 +211,27 @@ async fn act(app: &App, decision: &mut Decision, head: &Head<'_>, ticket: Ticket
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
             let hold = decision.hold.insert(app.budget.hold());
-            let performed = exchange::perform(app, &admitted, head, &decision.ids, hold);
-            let (consequence, upstream) = performed.await;
-            decision.reply = consequence.reply;
-            decision.outcome = consequence.outcome;
-            decision.reason = consequence.reason;
-            decision.upstream = Some(upstream);
+            let perform = exchange::perform(app, &admitted, head, &decision.ids, hold);
+            let Some(terms) = admitted.terms() else {
+                let (consequence, upstream) = perform.await;
+                return decision.conclude(consequence, Some(upstream));
+            };
+            let keyed = replay::keyed(&app.records, &terms, async |_| {
+                let (consequence, upstream) = perform.await;
+                let end = consequence.end();
+                ((consequence, upstream), end)
+            });
+            let keyed = keyed.await;
+            decision.replay = Some(keyed.state());
+            match keyed {
+                Keyed::Performed((consequence, upstream)) => decision.conclude(consequence, Some(upstream)),
+                Keyed::Done(stored, _) => decision.conclude(admitted.recall(stored), None),
+                Keyed::Unknown(_) => decision.conclude(Consequence::nobody_knows(), None),
+                Keyed::Pending(_) => decision.refuse(admitted.turn_away(Reason::InProgress), None),
+                Keyed::Conflict => decision.refuse(admitted.turn_away(Reason::KeyConflict), None),
+                Keyed::Full => decision.refuse(admitted.turn_away(Reason::RecordsFull), None),
+                Keyed::Down => decision.refuse(admitted.turn_away(Reason::RecordsDown), None),
+            }
         }
     }
 }
@@ -230,6 +250,7 @@ impl Decision {
             reason: None,
             mismatch: None,
             upstream: None,
+            replay: None,
             bytes_in: 0,
             ids: Ids::of(head, || fastrand::u64(..)),
             method: head.verb(),
@@ -247,6 +268,14 @@ impl Decision {
         decision.refuse(stray.reason().into(), None);
         decision.close = true;
         decision
+    }
+
+    fn conclude(&mut self, consequence: Consequence, upstream: Option<UpstreamRecord>) {
+        let Consequence { reply, outcome, result: _, reason } = consequence;
+        self.reply = reply;
+        self.outcome = outcome;
+        self.reason = reason;
+        self.upstream = upstream;
     }
 
     /// Reads a body that may be acted on, or says why it could not be had.
@@ -330,6 +359,7 @@ impl Decision {
                 bytes_out: if sent { self.reply.body.len() } else { 0 },
                 took: self.began.elapsed(),
                 upstream: self.upstream,
+                replay: self.replay,
                 client: self.client,
                 token: self.spot.and_then(|spot| snapshot.gateway.token_name(spot, head)),
                 actor: head.all("gpt-actor").next(),

@@ -8,6 +8,7 @@ use super::listen::{self, Listeners};
 use super::{App, Phase, admin, pool, watch};
 use crate::config::{AccessLog, Loaded};
 use crate::live::Live;
+use crate::store::{Bounds, Records};
 use crate::telemetry::{Sink, Telemetry};
 use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
@@ -76,6 +77,7 @@ pub fn serve(
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     let app = Arc::new(App {
         budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),
+        records: Records::in_memory(Bounds { records: 100_000, bytes: 64 << 20 }),
         live: Arc::clone(&live),
         telemetry: Arc::clone(&telemetry),
         connector: TransportConnector::new(None),

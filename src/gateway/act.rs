@@ -7,6 +7,7 @@ use super::Limits;
 use super::departure::Departure;
 use super::head::{ClientKey, Head, Length, Origin, PublicName};
 use super::judge::{Unfit, judge, with_document};
+use super::replay::Key;
 use super::route::{ContentTypeRule, Route};
 use crate::media::is_json_utf8;
 use crate::reason::{Reason, Rejection};
@@ -22,6 +23,8 @@ pub struct Ticket<'g> {
     pub(super) client: ClientKey,
     pub(super) origin: Origin,
     pub(super) public: Option<&'g PublicName>,
+    /// `Idempotency-Key`, where the route takes one and one was given at its address.
+    pub(super) key: Option<Key>,
 }
 
 /// The permission to reach an upstream, once: a ticket, and a body that its form admits.

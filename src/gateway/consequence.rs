@@ -121,7 +121,7 @@ pub struct Consequence {
 }
 
 impl Consequence {
-    fn failed(face: Face, outcome: Outcome, result: UpstreamResult) -> Self {
+    pub(super) fn failed(face: Face, outcome: Outcome, result: UpstreamResult) -> Self {
         Self { reply: Reply::of(face), outcome, result, reason: None }
     }
 

@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::fmt;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// What an act is known by: SHA-256 over a scope, a zero byte and the client's key. A client's key itself is
 /// kept nowhere.
@@ -163,6 +163,21 @@ pub enum Begun {
     Exists(Found),
     /// No room for a new key. Those that are there stay.
     Full,
+}
+
+/// Under which terms an act is done once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// What it is known by.
+    pub key: Key,
+    /// What it is.
+    pub fingerprint: Fingerprint,
+    /// How long it may take, at most: after that it is taken for lost.
+    pub lease: Duration,
+    /// How long its key is remembered.
+    pub keep: Duration,
+    /// How long a second one waits for the first.
+    pub wait: Duration,
 }
 
 /// What a request with a key came to, as counted: `formgate_replays_total{state}`.

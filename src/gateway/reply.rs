@@ -34,6 +34,7 @@ impl Reply {
                 Self::built(405, format!("Allow: {}\r\n{NOTHING}", allow.methods()))
             }
             Face::RequestTimeout => Self::fixed(408, NOTHING),
+            Face::Conflict(seconds) => Self::retry(409, seconds),
             Face::PreconditionFailed => Self::fixed(412, NOTHING),
             Face::ExpectationFailed => Self::fixed(417, NOTHING),
             Face::TooManyRequests(seconds) => Self::retry(429, seconds),
@@ -90,6 +91,8 @@ pub enum Outcome {
     Refused,
     /// 429, ours or the upstream's.
     Throttled,
+    /// 409: the same act is still under way.
+    Pending,
     /// 412.
     Stale,
     /// 401.
@@ -119,6 +122,7 @@ impl Outcome {
         Self::Accepted,
         Self::Refused,
         Self::Throttled,
+        Self::Pending,
         Self::Stale,
         Self::Unauthorized,
         Self::Stray,
@@ -139,6 +143,7 @@ impl Outcome {
             }
             Face::Unauthorized => Self::Unauthorized,
             Face::NotFound | Face::MethodNotAllowed(_) => Self::Stray,
+            Face::Conflict(_) => Self::Pending,
             Face::PreconditionFailed => Self::Stale,
             Face::TooManyRequests(_) => Self::Throttled,
             Face::Internal => Self::Internal,

@@ -1,7 +1,7 @@
 //! One address: its form and everything that holds for acts on it.
 
 use super::head::Head;
-use super::{ConsequenceRule, Guard, Limits, Outbound};
+use super::{ConsequenceRule, Guard, Idempotency, Limits, Outbound};
 use crate::form::{CompiledForm, Representation};
 use std::time::Duration;
 
@@ -32,8 +32,17 @@ pub struct Route {
     pub consequence: ConsequenceRule,
     /// Who may act; everyone where there is none.
     pub guard: Option<Guard>,
+    /// Whether acts may be known by a key, and be done once for each.
+    pub idempotency: Option<Idempotency>,
     /// Origins whose pages may act and read the answer.
     pub cors: Option<Cors>,
+}
+
+impl Route {
+    /// Whether some act on it is recorded.
+    pub fn keeps_records(&self) -> bool {
+        self.idempotency.is_some()
+    }
 }
 
 /// Which declared media types are read as JSON.

@@ -5,7 +5,7 @@
 //! disk costs lines, not requests.
 
 use super::Record;
-use super::label::{door_label, method_label, outcome_label, reason_label, result_label};
+use super::label::{door_label, method_label, outcome_label, reason_label, replay_label, result_label};
 use crate::gateway::Door;
 use prometheus::IntCounter;
 use std::fmt::Write as _;
@@ -153,6 +153,9 @@ fn write_line(out: &mut Vec<u8>, record: &Record<'_>) {
         line.string(mismatch.schema_pointer.as_bytes(), usize::MAX);
         let _ = line.write_str(",\"keyword\":");
         line.string(mismatch.keyword.as_bytes(), usize::MAX);
+    }
+    if let Some(state) = record.replay {
+        let _ = write!(line, ",\"replay\":\"{}\"", replay_label(state));
     }
     if let Some(upstream) = record.upstream {
         let result = result_label(upstream.result);

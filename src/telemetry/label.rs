@@ -1,7 +1,7 @@
 //! Names for metrics and log. The only place where a [`Reason`] becomes text.
 
 use super::STRAY;
-use crate::gateway::{Door, Gateway, Method, Outcome, Own, Spot, UpstreamResult};
+use crate::gateway::{Door, Gateway, Method, Outcome, Own, ReplayState, Spot, UpstreamResult};
 use crate::json::SyntaxKind;
 use crate::reason::Reason;
 
@@ -50,6 +50,11 @@ reasons! {
     Throttled is "throttled" for Route;
     Stale is "stale" for Route;
     Unauthorized is "unauthorized" for Route;
+    IdempotencyKey is "idempotency_key" for Route;
+    KeyConflict is "key_conflict" for Route;
+    InProgress is "in_progress" for Route;
+    RecordsFull is "records_full" for Route;
+    RecordsDown is "records_down" for Route;
     Budget is "budget" for Route;
     Draining is "draining" for Route;
     Deadline is "deadline" for Both;
@@ -110,6 +115,19 @@ pub fn door_label(door: Door) -> &'static str {
     }
 }
 
+/// `state` label of replays, and log field.
+pub fn replay_label(state: ReplayState) -> &'static str {
+    match state {
+        ReplayState::Fresh => "fresh",
+        ReplayState::Done => "done",
+        ReplayState::Pending => "pending",
+        ReplayState::Unknown => "unknown",
+        ReplayState::Conflict => "conflict",
+        ReplayState::Full => "full",
+        ReplayState::Down => "down",
+    }
+}
+
 /// `method` label and log field.
 pub fn method_label(method: Method) -> &'static str {
     match method {
@@ -130,6 +148,7 @@ pub fn outcome_label(outcome: Outcome) -> &'static str {
         Outcome::Accepted => "accepted",
         Outcome::Refused => "refused",
         Outcome::Throttled => "throttled",
+        Outcome::Pending => "pending",
         Outcome::Stale => "stale",
         Outcome::Unauthorized => "unauthorized",
         Outcome::Stray => "stray",

@@ -1,10 +1,11 @@
 //! The series, created once per route so that a request only adds.
 
 use super::label::{
-    method_label, outcome_label, own_label, reason_label, result_label, route_reasons, stray_reasons,
+    method_label, outcome_label, own_label, reason_label, replay_label, result_label, route_reasons,
+    stray_reasons,
 };
 use super::{Access, Record, STRAY, Sink};
-use crate::gateway::{Gateway, Limits, Method, Outcome, Own, Spot, UpstreamResult};
+use crate::gateway::{Gateway, Limits, Method, Outcome, Own, ReplayState, Route, Spot, UpstreamResult};
 use crate::reason::Reason;
 use prometheus::{
     Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
@@ -50,6 +51,7 @@ struct Families {
     upstream_seconds: HistogramVec,
     upstream_results: IntCounterVec,
     body_bytes: HistogramVec,
+    replays: IntCounterVec,
     limiter_keys: IntGaugeVec,
 }
 
@@ -73,6 +75,8 @@ pub struct RouteMeters {
     /// By result; none for strays.
     upstream_results: Vec<IntCounter>,
     body_bytes: Histogram,
+    /// By state; none where nothing is recorded.
+    replays: Vec<IntCounter>,
 }
 
 const METHODS: [Method; 5] = [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
@@ -126,7 +130,7 @@ impl Telemetry {
     /// The series of a generation, all at zero or where they stood.
     pub fn meters(&self, gateway: &Gateway) -> Meters {
         Meters {
-            routes: gateway.routes().map(|route| self.families.route(&route.name)).collect(),
+            routes: gateway.routes().map(|route| self.families.route(route)).collect(),
             own: gateway.own().map(|own| (own, self.families.own(own))).collect(),
             limits: gateway.routes().map(|route| (route.name.clone(), route.limits.clone())).collect(),
         }
@@ -187,6 +191,11 @@ impl Telemetry {
         if record.method == Method::Post {
             #[expect(clippy::cast_precision_loss, reason = "bodies are far below 2^52 bytes")]
             meters.body_bytes.observe(record.bytes_in as f64);
+        }
+        if let Some(state) = record.replay
+            && let Some(counter) = meters.replays.get(state as usize)
+        {
+            counter.inc();
         }
         self.access.write(record);
     }
@@ -255,13 +264,24 @@ impl Families {
                 &["route"],
                 &BYTES,
             )?,
+            replays: counter(
+                "formgate_replays_total",
+                "Acts with a key, by what the records said of it.",
+                &["route", "state"],
+            )?,
             limiter_keys: register(registry, IntGaugeVec::new(keys, &["route"]))?,
         })
     }
 
-    fn route(&self, route: &str) -> RouteMeters {
-        self.limiter_keys.with_label_values(&[route]);
-        self.build(route, can_happen, route_reasons(), &UpstreamResult::ALL)
+    fn route(&self, route: &Route) -> RouteMeters {
+        let name = route.name.as_str();
+        self.limiter_keys.with_label_values(&[name]);
+        let states = ReplayState::ALL.iter().filter(|_| route.keeps_records());
+        let replay = |state: &ReplayState| self.replays.with_label_values(&[name, replay_label(*state)]);
+        RouteMeters {
+            replays: states.map(replay).collect(),
+            ..self.build(name, can_happen, route_reasons(), &UpstreamResult::ALL)
+        }
     }
 
     fn own(&self, own: Own) -> RouteMeters {
@@ -303,6 +323,7 @@ impl Families {
             upstream_seconds: self.upstream_seconds.with_label_values(&[route]),
             upstream_results: results.iter().map(result).collect(),
             body_bytes: self.body_bytes.with_label_values(&[route]),
+            replays: Vec::new(),
         }
     }
 
@@ -320,6 +341,9 @@ impl Families {
         }
         for result in UpstreamResult::ALL {
             let _ = self.upstream_results.remove_label_values(&[route, result_label(result)]);
+        }
+        for state in ReplayState::ALL {
+            let _ = self.replays.remove_label_values(&[route, replay_label(state)]);
         }
         let _ = self.upstream_seconds.remove_label_values(&[route]);
         let _ = self.body_bytes.remove_label_values(&[route]);
@@ -344,6 +368,7 @@ fn can_happen(method: Method, outcome: Outcome) -> bool {
         Outcome::Options => method == Method::Options,
         Outcome::Accepted
         | Outcome::Refused
+        | Outcome::Pending
         | Outcome::Stale
         | Outcome::Unauthorized
         | Outcome::Unavailable
@@ -366,6 +391,7 @@ fn can_happen_at_own(method: Method, outcome: Outcome) -> bool {
         Outcome::Stray => method != Method::Options,
         Outcome::Abandoned | Outcome::Internal => method != Method::Other,
         Outcome::Accepted
+        | Outcome::Pending
         | Outcome::Stale
         | Outcome::Unauthorized
         | Outcome::Failed

@@ -34,7 +34,12 @@ fn after(reason: Option<Reason>) -> Option<Reason> {
         Some(Reason::Upstream) => Reason::Throttled,
         Some(Reason::Throttled) => Reason::Stale,
         Some(Reason::Stale) => Reason::Unauthorized,
-        Some(Reason::Unauthorized) => Reason::Budget,
+        Some(Reason::Unauthorized) => Reason::IdempotencyKey,
+        Some(Reason::IdempotencyKey) => Reason::KeyConflict,
+        Some(Reason::KeyConflict) => Reason::InProgress,
+        Some(Reason::InProgress) => Reason::RecordsFull,
+        Some(Reason::RecordsFull) => Reason::RecordsDown,
+        Some(Reason::RecordsDown) => Reason::Budget,
         Some(Reason::Budget) => Reason::Draining,
         Some(Reason::Draining) => Reason::Deadline,
         Some(Reason::Deadline) => Reason::BodyBroken,
@@ -114,6 +119,11 @@ fn producer(reason: Reason) -> Producer {
         Reason::Throttled => return Producer::Elsewhere("429: wire::limits"),
         Reason::Stale => return Producer::Elsewhere("412: wire::framing, wire::table"),
         Reason::Unauthorized => return Producer::Elsewhere("401: wire::tokens"),
+        Reason::IdempotencyKey => return Producer::Elsewhere("400: surface::idempotency"),
+        Reason::KeyConflict => return Producer::Elsewhere("204: surface::idempotency"),
+        Reason::InProgress => return Producer::Elsewhere("409: surface::idempotency"),
+        Reason::RecordsFull => return Producer::Elsewhere("503: surface::idempotency"),
+        Reason::RecordsDown => return Producer::Elsewhere("503: surface::idempotency_file"),
         Reason::Budget => return Producer::Elsewhere("503: wire::limits"),
         Reason::Draining => return Producer::Elsewhere("503: wire::stop"),
         Reason::Deadline => return Producer::Elsewhere("408: wire::deadlines"),
@@ -223,7 +233,7 @@ fn every_reason_has_a_row() {
     for reason in all {
         match producer(reason) {
             Producer::Refused(requests) => assert!(!requests.is_empty(), "{reason:?}"),
-            Producer::Elsewhere(place) => assert!(place.contains("wire::"), "{reason:?}"),
+            Producer::Elsewhere(place) => assert!(place.contains("::"), "{reason:?}"),
         }
     }
 }

@@ -118,6 +118,7 @@ impl Compiler<'_> {
             outbound: outbound?,
             consequence,
             guard,
+            idempotency: None,
             cors,
         })
     }

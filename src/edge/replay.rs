@@ -1,0 +1,131 @@
+//! An act that is done once for each key, whichever door it came in by (REQUIREMENTS B-30).
+
+use crate::gateway::{Begun, End, Found, Key, ReceiptId, ReplayState, State, Terms};
+use crate::store::{Down, Records};
+use bytes::Bytes;
+use std::time::{Duration, Instant};
+
+/// What an act with a key came to. In all but the first, nothing was done now.
+#[derive(Debug)]
+#[allow(dead_code, reason = "names of records are what GET-Action answers with")]
+pub(super) enum Keyed<T> {
+    /// The key was free: the act was performed, and this is what that gave.
+    Performed(T),
+    /// The act was performed before, and this is what was stored.
+    Done(Bytes, ReceiptId),
+    /// It is still under way, and was waited for.
+    Pending(ReceiptId),
+    /// It may have been performed; nobody knows. Never again (P5).
+    Unknown(ReceiptId),
+    /// The key was used for another act.
+    Conflict,
+    /// No room for a new key.
+    Full,
+    /// The records cannot be reached.
+    Down,
+}
+
+impl<T> Keyed<T> {
+    /// For metrics and log.
+    pub(super) fn state(&self) -> ReplayState {
+        match self {
+            Self::Performed(_) => ReplayState::Fresh,
+            Self::Done(..) => ReplayState::Done,
+            Self::Pending(_) => ReplayState::Pending,
+            Self::Unknown(_) => ReplayState::Unknown,
+            Self::Conflict => ReplayState::Conflict,
+            Self::Full => ReplayState::Full,
+            Self::Down => ReplayState::Down,
+        }
+    }
+}
+
+/// Performs the act if the key is free, else says what became of the act that took it.
+///
+/// `perform` runs at most once, and only when the record that says so is durable. It gives what it came to,
+/// and how that is recorded: [`End::Forget`] only where surely nothing happened. When it does not come to an
+/// end (a panic, a client that left), the record says unknown.
+pub(super) async fn keyed<T>(
+    records: &Records,
+    terms: &Terms,
+    perform: impl AsyncFnOnce(ReceiptId) -> (T, End),
+) -> Keyed<T> {
+    let until = Instant::now() + terms.wait;
+    let mut pace = Pace::default();
+    loop {
+        let begun = records.begin(terms.key, terms.fingerprint, terms.lease, terms.keep).await;
+        let Found { fingerprint, state, receipt, since: _ } = match begun {
+            Err(Down) => return Keyed::Down,
+            Ok(Begun::Full) => return Keyed::Full,
+            Ok(Begun::Fresh(receipt)) => {
+                return Keyed::Performed(once(records, terms.key, receipt, perform).await);
+            }
+            Ok(Begun::Exists(found)) => found,
+        };
+        if fingerprint != terms.fingerprint {
+            return Keyed::Conflict;
+        }
+        match state {
+            State::Done(answer) => return Keyed::Done(answer, receipt),
+            State::Unknown => return Keyed::Unknown(receipt),
+            State::Pending if Instant::now() >= until => return Keyed::Pending(receipt),
+            // Asked by `begin` again: were it forgotten meanwhile, this act takes its place.
+            State::Pending => settled(records, terms.key, until, &mut pace).await,
+        }
+    }
+}
+
+/// Performs what was begun, and records its end before anyone is told of it.
+async fn once<T>(
+    records: &Records,
+    key: Key,
+    receipt: ReceiptId,
+    perform: impl AsyncFnOnce(ReceiptId) -> (T, End),
+) -> T {
+    let left = Left { records, key };
+    let (outcome, end) = perform(receipt).await;
+    if records.finish(key, end).await.is_err() {
+        // The client is told the truth all the same; who asks again is told that nobody knows.
+        tracing::error!(%key, "an act has ended and its record could not be written");
+    }
+    // What has ended is not changed by this.
+    drop(left);
+    outcome
+}
+
+/// An act that is left in the middle is recorded as unknown.
+struct Left<'r> {
+    records: &'r Records,
+    key: Key,
+}
+
+impl Drop for Left<'_> {
+    fn drop(&mut self) {
+        self.records.abandon(self.key);
+    }
+}
+
+/// Waits until the act is no longer pending, or until then.
+async fn settled(records: &Records, key: Key, until: Instant, pace: &mut Pace) {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        tokio::time::sleep(pace.next().min(left)).await;
+        let found = records.find(key).await;
+        let pending = matches!(found, Ok(Some(Found { state: State::Pending, .. })));
+        if !pending || Instant::now() >= until {
+            return;
+        }
+    }
+}
+
+/// Longer and longer, up to a tenth of a second: the other act may run in another process, and only its record
+/// tells.
+#[derive(Debug, Default)]
+struct Pace(Duration);
+
+impl Pace {
+    fn next(&mut self) -> Duration {
+        self.0 = (self.0 * 2).clamp(Duration::from_millis(5), Duration::from_millis(100));
+        self.0
+    }
+}
