@@ -7,8 +7,8 @@ use super::replay::{self, Keyed};
 use super::{App, Stray, exchange};
 use crate::form::Mismatch;
 use crate::gateway::{
-    Consequence, Conversation, Door, Gateway, Head, Ids, Method, Outcome, ReplayState, Reply, Spot, Ticket,
-    Triage,
+    Admitted, Consequence, Conversation, Door, Gateway, Head, Ids, Method, Outcome, ReplayState, Reply, Spot,
+    Terms, Ticket, Triage,
 };
 use crate::live::Snapshot;
 use crate::reason::{Face, Reason, Rejection};
@@ -210,29 +210,43 @@ async fn act(app: &App, decision: &mut Decision, head: &Head<'_>, ticket: Ticket
     match ticket.submit(body) {
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
-            let hold = decision.hold.insert(app.budget.hold());
-            let perform = exchange::perform(app, &admitted, head, &decision.ids, hold);
-            let Some(terms) = admitted.terms() else {
-                let (consequence, upstream) = perform.await;
-                return decision.conclude(consequence, Some(upstream));
-            };
-            let keyed = replay::keyed(&app.records, &terms, async |_| {
-                let (consequence, upstream) = perform.await;
-                let end = consequence.end();
-                ((consequence, upstream), end)
-            });
-            let keyed = keyed.await;
-            decision.replay = Some(keyed.state());
-            match keyed {
-                Keyed::Performed((consequence, upstream)) => decision.conclude(consequence, Some(upstream)),
-                Keyed::Done(stored, _) => decision.conclude(admitted.recall(stored), None),
-                Keyed::Unknown(_) => decision.conclude(Consequence::nobody_knows(), None),
-                Keyed::Pending(_) => decision.refuse(admitted.turn_away(Reason::InProgress), None),
-                Keyed::Conflict => decision.refuse(admitted.turn_away(Reason::KeyConflict), None),
-                Keyed::Full => decision.refuse(admitted.turn_away(Reason::RecordsFull), None),
-                Keyed::Down => decision.refuse(admitted.turn_away(Reason::RecordsDown), None),
+            if let Some(terms) = admitted.terms() {
+                // In a box: acts without a key do not carry its room around.
+                return Box::pin(act_once(app, decision, head, &admitted, &terms)).await;
             }
+            let hold = decision.hold.insert(app.budget.hold());
+            let performed = exchange::perform(app, &admitted, head, &decision.ids, hold).await;
+            decision.conclude(performed.0, Some(performed.1));
         }
+    }
+}
+
+/// Sends on what was admitted if nobody has yet, under its key.
+async fn act_once(
+    app: &App,
+    decision: &mut Decision,
+    head: &Head<'_>,
+    admitted: &Admitted<'_>,
+    terms: &Terms,
+) {
+    let hold = decision.hold.insert(app.budget.hold());
+    let ids = &decision.ids;
+    let perform = async |_| {
+        let (consequence, upstream) = exchange::perform(app, admitted, head, ids, hold).await;
+        let end = consequence.end();
+        ((consequence, upstream), end)
+    };
+    let keyed = replay::keyed(&app.records, terms, perform).await;
+    decision.replay = Some(keyed.state());
+    let turn_away = |reason| admitted.turn_away(reason);
+    match keyed {
+        Keyed::Performed((consequence, upstream)) => decision.conclude(consequence, Some(upstream)),
+        Keyed::Done(stored, _) => decision.conclude(admitted.recall(stored), None),
+        Keyed::Unknown(_) => decision.conclude(Consequence::nobody_knows(), None),
+        Keyed::Pending(_) => decision.refuse(turn_away(Reason::InProgress), None),
+        Keyed::Conflict => decision.refuse(turn_away(Reason::KeyConflict), None),
+        Keyed::Full => decision.refuse(turn_away(Reason::RecordsFull), None),
+        Keyed::Down => decision.refuse(turn_away(Reason::RecordsDown), None),
     }
 }
 

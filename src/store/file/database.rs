@@ -98,7 +98,7 @@ impl Database {
         place.settle()?;
         let mut database = Self { connection, clock, bounds, tally: Tally::default(), place };
         // Proves that it can be written, too.
-        database.transaction(true, |work| work.sweep())?;
+        database.transaction(true, |work| work.remove_dead(SWEEP))?;
         Ok(database)
     }
 
