@@ -115,7 +115,7 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::Arrived,
         Self::NotModified,
         Self::Options,
