@@ -39,7 +39,7 @@ impl Arrival {
                 .collect(),
             options: match route.cors {
                 // Which origin may is said by `Cors::lines`, which knows who asks.
-                Some(_) => options(Allow::Route, &Cors::preflight_lines(route.guard.is_some())),
+                Some(_) => options(Allow::Route, &Cors::preflight_lines(route)),
                 None => options(Allow::Route, ""),
             },
         }

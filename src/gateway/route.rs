@@ -64,12 +64,13 @@ pub struct Cors {
 
 impl Cors {
     /// What a preflight is told, but for the origin.
-    pub(super) fn preflight_lines(guarded: bool) -> String {
+    pub(super) fn preflight_lines(route: &Route) -> String {
         // `*` does not stand for it (Fetch, 4.9).
-        let authorization = if guarded { ", authorization" } else { "" };
+        let authorization = if route.guard.is_some() { ", authorization" } else { "" };
+        let key = if route.idempotency.is_some() { ", idempotency-key" } else { "" };
         format!(
             "Access-Control-Allow-Methods: GET, HEAD, POST\r\n\
-             Access-Control-Allow-Headers: content-type, if-match, gpt-actor{authorization}\r\n\
+             Access-Control-Allow-Headers: content-type, if-match, gpt-actor{authorization}{key}\r\n\
              Access-Control-Max-Age: 600\r\n"
         )
     }
