@@ -30,8 +30,9 @@ Examples:
   formgate serve /etc/formgate/gateway.yaml
 
 The configuration is checked before anything is bound, and watched afterwards: an edit is taken
-over without losing a request, a broken one changes nothing. SIGHUP reloads, SIGTERM stops, and
-SIGUSR2 hands the sockets over to the binary started anew. RUST_LOG=debug says more.";
+over without losing a request, a broken one changes nothing. SIGHUP reloads and opens the access log
+anew, SIGTERM stops, and SIGUSR2 hands the sockets over to the binary started anew. RUST_LOG=debug
+says more.";
 
 const CHECK_EXAMPLES: &str = "\
 Examples:

@@ -16,6 +16,7 @@ mod chunked;
 mod clock;
 mod connection;
 mod exchange;
+mod frames;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;

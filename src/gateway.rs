@@ -55,6 +55,7 @@ pub struct Gateway {
     pub public: Option<PublicName>,
     /// Who may ask the admin listener for more than health and metrics; everyone who reaches it where there is none.
     pub operators: Option<Guard>,
+    holders: Option<Guard>,
     /// In the order of the file.
     places: Vec<Place>,
     own: HashMap<Own, Standing>,
@@ -100,6 +101,7 @@ impl Gateway {
     pub fn new(routes: Vec<Route>, trusted_proxies: Vec<ipnet::IpNet>, digest: String) -> Self {
         let spots = (0..).map(Spot::Route);
         let by_address = routes.iter().map(|route| route.address.clone()).zip(spots).collect();
+        let holders = Self::guard_of(&routes);
         let places = routes.into_iter().map(|route| Place {
             arrival: Arrival::new(&route),
             departure: Departure::new(&route),
@@ -110,6 +112,7 @@ impl Gateway {
             digest,
             public: None,
             operators: None,
+            holders,
             places: places.collect(),
             own: HashMap::new(),
             own_limits: Limits::none(),

@@ -41,7 +41,7 @@ pub(super) struct File {
     pub(super) keepalive: Field<Time>,
     /// How long a stop waits for requests in flight. Default 30s.
     pub(super) grace: Field<Time>,
-    /// One JSON line a request: `stdout` (the default), `off`, or the path of a file.
+    /// One JSON line a request: `stdout` (the default), `off`, or the path of a file. To rotate it, move it away and send SIGHUP.
     pub(super) access_log: Field<AccessLogWord>,
     /// How often the files are looked at for changes, or `off`. Default 1s.
     pub(super) watch: Field<TimeOrOff>,

@@ -1,6 +1,7 @@
 //! HTTP/2, by prior knowledge on a clear connection: pingora's sessions, our decisions.
 
 use super::connection::{Collected, Connection};
+use super::frames::Timed;
 use super::head::{FIELDS, is_target};
 use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
 use super::{App, Counted, Stray};
@@ -35,6 +36,7 @@ pub(super) async fn serve(app: Arc<App>, connection: Connection, peer: IpAddr, s
     let Some(stream) = unread(stream, &input) else {
         return;
     };
+    let stream = Box::new(Timed::new(stream, app.bounds.deadline));
     let mut options = HttpServerOptions::default();
     options.h2c = true;
     options.h2_idle_timeout = Some(app.bounds.idle);
@@ -43,10 +45,10 @@ pub(super) async fn serve(app: Arc<App>, connection: Connection, peer: IpAddr, s
 }
 
 /// Puts back what was read, for pingora to find the preface.
-fn unread(stream: Stream, input: &[u8]) -> Option<Stream> {
+fn unread(stream: Stream, input: &[u8]) -> Option<L4Stream> {
     let mut stream = stream.into_any().downcast::<L4Stream>().ok()?;
     stream.rewind(input);
-    Some(stream)
+    Some(*stream)
 }
 
 #[async_trait]

@@ -14,7 +14,6 @@ use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
 use pingora_runtime::Runtime;
 use prometheus::IntGauge;
-use std::fs::OpenOptions;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -128,7 +127,7 @@ pub fn serve(
         ready(&listeners.addresses(), listeners.admin_name());
         take_over.serves();
         let mut signals = signals;
-        if signals.until_stop(&live, &Arc::new(listeners)).await == Stop::Replaced {
+        if signals.until_stop(&live, &telemetry, &Arc::new(listeners)).await == Stop::Replaced {
             let _ = admin_stop.send(true);
         }
         tracing::info!(grace = ?settings.grace, "stopping: no new connections");
@@ -224,8 +223,13 @@ impl Signals {
         }
     }
 
-    /// SIGHUP reloads; SIGTERM and SIGINT stop, and so does SIGUSR2 once a new process serves.
-    async fn until_stop(&mut self, live: &Arc<Live>, listeners: &Arc<Listeners>) -> Stop {
+    /// SIGHUP reloads and opens the access log anew; SIGTERM and SIGINT stop, and so does SIGUSR2 once a new process serves.
+    async fn until_stop(
+        &mut self,
+        live: &Arc<Live>,
+        telemetry: &Telemetry,
+        listeners: &Arc<Listeners>,
+    ) -> Stop {
         // One hand-over at a time; meanwhile the other signals are heard.
         let mut handing: Option<JoinHandle<std::io::Result<()>>> = None;
         loop {
@@ -239,6 +243,7 @@ impl Signals {
                 _ = self.terminate.recv() => return Stop::Asked,
                 _ = self.interrupt.recv() => return Stop::Asked,
                 _ = self.hangup.recv() => {
+                    telemetry.reopen_access_log();
                     let live = Arc::clone(live);
                     tokio::task::spawn_blocking(move || live.reload());
                 }
@@ -265,11 +270,7 @@ fn sink(access_log: &AccessLog) -> Result<Sink, ServeError> {
     match access_log {
         AccessLog::Stdout => Ok(Sink::Stdout),
         AccessLog::Off => Ok(Sink::Off),
-        AccessLog::File(path) => {
-            let opened = OpenOptions::new().create(true).append(true).open(path);
-            opened
-                .map(Sink::File)
-                .map_err(|cause| ServeError::AccessLog { path: path.display().to_string(), cause })
-        }
+        AccessLog::File(path) => Sink::file(path)
+            .map_err(|cause| ServeError::AccessLog { path: path.display().to_string(), cause }),
     }
 }

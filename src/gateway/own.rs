@@ -164,7 +164,7 @@ impl Gateway {
         let Some(standing) = self.own.get(&own) else {
             return refuse(Reason::NotFound.into());
         };
-        let client = ClientKey::of(self.origin(head).client);
+        let client = self.holder(head).unwrap_or_else(|| ClientKey::of(self.origin(head).client));
         match (standing, head.verb()) {
             (Standing::Sheet(arrival), verb @ (Method::Get | Method::Head)) => {
                 if let Some(limiter) = &self.own_limits.get

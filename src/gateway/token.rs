@@ -129,6 +129,23 @@ pub(super) fn identify(route: &Route, head: &Head<'_>, address: ClientKey) -> Re
 }
 
 impl Gateway {
+    /// All tokens of all routes: whom a desk counts before it knows which route is meant.
+    pub(super) fn guard_of(routes: &[Route]) -> Option<Guard> {
+        let mut tokens: Vec<Token> = Vec::new();
+        for token in routes.iter().flat_map(|route| &route.guard).flat_map(|guard| &guard.tokens) {
+            if !tokens.contains(token) {
+                tokens.push(token.clone());
+            }
+        }
+        Guard::new(tokens)
+    }
+
+    /// The holder of a token, at a desk. It opens nothing there: the route that is meant asks for it again.
+    pub(super) fn holder(&self, head: &Head<'_>) -> Option<ClientKey> {
+        let guard = self.holders.as_ref().filter(|_| head.verb() == Method::Post)?;
+        guard.admit(head).map(|token| ClientKey::of_token(&token.name))
+    }
+
     /// The name of the token that opened the route to an act, for the access line.
     pub fn token_name(&self, spot: Spot, head: &Head<'_>) -> Option<&str> {
         let (Spot::Route(index), Method::Post) = (spot, head.verb()) else { return None };

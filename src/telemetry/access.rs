@@ -9,8 +9,10 @@ use super::label::{door_label, method_label, outcome_label, reason_label, replay
 use crate::gateway::Door;
 use prometheus::IntCounter;
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,10 +21,44 @@ use std::time::Duration;
 pub enum Sink {
     /// Standard output.
     Stdout,
-    /// A file opened for appending.
-    File(File),
+    /// A file, open for appending, and where it was: there it is opened anew when it has been moved away.
+    File(File, PathBuf),
     /// Nowhere.
     Off,
+}
+
+impl Sink {
+    /// Opens a file for appending; makes it if need be.
+    pub fn file(path: &Path) -> io::Result<Self> {
+        append(path).map(|file| Self::File(file, path.to_owned()))
+    }
+
+    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
+        match self {
+            Self::Off => Ok(()),
+            Self::Stdout => {
+                let mut out = io::stdout();
+                out.write_all(lines)?;
+                out.flush()
+            }
+            Self::File(file, _) => file.write_all(lines),
+        }
+    }
+
+    /// What was moved away is let go of. A new one that cannot be had leaves the old one: lines go on.
+    fn reopen(&mut self) {
+        let Self::File(file, path) = self else { return };
+        match append(path) {
+            Ok(anew) => *file = anew,
+            Err(error) => {
+                tracing::error!(%error, path = %path.display(), "the access log cannot be opened anew: it goes on where it was");
+            }
+        }
+    }
+}
+
+fn append(path: &Path) -> io::Result<File> {
+    OpenOptions::new().create(true).append(true).open(path)
 }
 
 /// The writing end.
@@ -36,6 +72,8 @@ pub struct Access {
 struct Queue {
     state: Mutex<State>,
     written: Condvar,
+    /// The sink is to be opened anew before the next line.
+    reopen: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -54,15 +92,13 @@ const ACTOR: usize = 128;
 
 impl Access {
     pub(super) fn new(sink: Sink, lost: IntCounter) -> Self {
-        let out: Box<dyn Write + Send> = match sink {
-            Sink::Off => return Self { queue: None, lost },
-            Sink::Stdout => Box::new(std::io::stdout()),
-            Sink::File(file) => Box::new(file),
-        };
+        if matches!(sink, Sink::Off) {
+            return Self { queue: None, lost };
+        }
         let queue = Arc::new(Queue::default());
         let (shared, counter) = (Arc::clone(&queue), lost.clone());
         let thread = std::thread::Builder::new().name("access".into());
-        if let Err(error) = thread.spawn(move || shared.drain(out, &counter)) {
+        if let Err(error) = thread.spawn(move || shared.drain(sink, &counter)) {
             tracing::error!(%error, "no thread for the access log: lines are lost");
         }
         Self { queue: Some(queue), lost }
@@ -81,6 +117,13 @@ impl Access {
         write_line(&mut state.waiting, record);
     }
 
+    /// The file has been moved away: what comes from now on goes to a new one of the same name.
+    pub(super) fn reopen(&self) {
+        if let Some(queue) = &self.queue {
+            queue.reopen.store(true, Ordering::Relaxed);
+        }
+    }
+
     pub(super) fn flush(&self, within: Duration) {
         if let Some(queue) = &self.queue {
             let unwritten = |state: &mut State| state.writing || !state.waiting.is_empty();
@@ -94,10 +137,14 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn drain(&self, mut out: Box<dyn Write + Send>, lost: &IntCounter) {
+    fn drain(&self, mut sink: Sink, lost: &IntCounter) {
         let mut taken = Vec::new();
         loop {
             std::thread::sleep(PACE);
+            // Also while there is nothing to write: whoever moved the old file waits for the new one.
+            if self.reopen.swap(false, Ordering::Relaxed) {
+                sink.reopen();
+            }
             let lines = {
                 let mut state = self.lock();
                 if state.waiting.is_empty() {
@@ -107,7 +154,7 @@ impl Queue {
                 state.writing = true;
                 std::mem::take(&mut state.lines)
             };
-            if out.write_all(&taken).and_then(|()| out.flush()).is_err() {
+            if sink.write(&taken).is_err() {
                 lost.inc_by(lines);
             }
             taken.clear();

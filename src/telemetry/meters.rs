@@ -214,6 +214,11 @@ impl Telemetry {
         text
     }
 
+    /// Opens the file of the access log anew, for whoever rotates it.
+    pub fn reopen_access_log(&self) {
+        self.access.reopen();
+    }
+
     /// Writes out what is still waiting; for a stop.
     pub fn flush(&self, within: Duration) {
         self.access.flush(within);

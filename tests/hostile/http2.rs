@@ -205,6 +205,47 @@ fn frames_out_of_place_bring_nothing_down() {
     println!("http2: {} odd frames, no act", cases.len());
 }
 
+/// A head that stops, or goes on for ever, ends with its connection when its time is over, whatever the connection did
+/// before; one that is slow but whole in time is served.
+#[test]
+fn heads_that_never_end_meet_their_deadline() {
+    let _turn = turn();
+    let backend = Backend::agreeing();
+    let gate = Setup::meeting(&backend).with("head_deadline", "600ms").with("keepalive", "30s").start();
+    let head = fields(&[&HEAD[..], &[JSON]].concat());
+    let get = fields(&[(b":method", b"GET"), (b":scheme", b"http"), (b":authority", b"a"), PATH]);
+    let ways: [(&str, Vec<u8>, Vec<u8>); 4] = [
+        ("no CONTINUATION", frame(HEADERS, 0, 3, &head), Vec::new()),
+        ("a frame cut short", frame(HEADERS, END_HEADERS, 3, &head)[..20].to_vec(), Vec::new()),
+        ("a byte now and then", frame(HEADERS, 0, 3, &head), b"\0".to_vec()),
+        ("empty CONTINUATION now and then", frame(HEADERS, 0, 3, &head), frame(CONTINUATION, 0, 3, b"")),
+    ];
+    for (what, begun, more) in ways {
+        let mut raw = Raw::open(gate.addr);
+        raw.send(&frame(HEADERS, END_HEADERS | END_STREAM, 1, &get));
+        assert_eq!(raw.until(1, SOON).status(1), Some(200), "{what}");
+        raw.send(&begun);
+        let start = Instant::now();
+        while start.elapsed() < SOON {
+            let came = raw.until(0, Duration::from_millis(100));
+            if came.closed || !raw.send(&more) {
+                break;
+            }
+        }
+        let took = start.elapsed();
+        println!("http2: a head with {what} ended after {took:.1?}");
+        assert!((Duration::from_millis(400)..Duration::from_secs(2)).contains(&took), "{what}: {took:?}");
+    }
+    let mut slow = Raw::open(gate.addr);
+    let wire = frame(HEADERS, END_HEADERS | END_STREAM, 1, &get);
+    for piece in wire.chunks(wire.len().div_ceil(4)) {
+        slow.send(piece);
+        std::thread::sleep(Duration::from_millis(80));
+    }
+    assert_eq!(slow.until(1, SOON).status(1), Some(200));
+    backend.untouched();
+}
+
 /// Sends `flood` until the gate has had enough, or all is sent; good clients are served meanwhile, memory is bounded.
 #[track_caller]
 fn flood(gate: &Gate, what: &str, pieces: impl Iterator<Item = Vec<u8>>) {

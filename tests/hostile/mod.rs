@@ -15,7 +15,9 @@ mod life;
 mod load;
 mod process;
 mod soak;
+mod streams;
 mod timing;
+mod upstream;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

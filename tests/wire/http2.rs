@@ -8,14 +8,14 @@ use std::io::Read;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-pub(super) struct Answer {
-    pub(super) status: u16,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
     fields: HeaderMap,
-    pub(super) body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 impl Answer {
-    pub(super) fn field(&self, name: &str) -> Option<&str> {
+    pub(crate) fn field(&self, name: &str) -> Option<&str> {
         self.fields.get(name).map(|value| value.to_str().unwrap())
     }
 
@@ -29,13 +29,13 @@ impl Answer {
     }
 }
 
-pub(super) fn run<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn run<T>(work: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let limited = async { tokio::time::timeout(Duration::from_secs(20), work).await.expect("stuck") };
     runtime.block_on(limited)
 }
 
-pub(super) async fn open(to: SocketAddr) -> SendRequest<Bytes> {
+pub(crate) async fn open(to: SocketAddr) -> SendRequest<Bytes> {
     let stream = tokio::net::TcpStream::connect(to).await.unwrap();
     let (client, connection) = h2::client::handshake(stream).await.unwrap();
     tokio::spawn(connection);
@@ -46,12 +46,12 @@ fn request(method: &str, target: &str) -> http::request::Builder {
     Request::builder().method(method).uri(format!("http://formgate.test{target}"))
 }
 
-pub(super) fn post(target: &str) -> http::request::Builder {
+pub(crate) fn post(target: &str) -> http::request::Builder {
     request("POST", target).header("content-type", "application/json")
 }
 
 /// One stream; the body in pieces, each a DATA frame or more.
-pub(super) async fn exchange(
+pub(crate) async fn exchange(
     client: &SendRequest<Bytes>,
     request: http::request::Builder,
     pieces: &[&[u8]],

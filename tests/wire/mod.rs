@@ -9,7 +9,7 @@ mod forms;
 mod framing;
 mod hand_over;
 mod heads;
-mod http2;
+pub(crate) mod http2;
 mod limits;
 mod negotiation;
 mod once;

@@ -1,7 +1,7 @@
 //! From the file to a listening process, and what a bad file or a taken port gets (issue 2, items 7, 8 and
 //! "What bad input gets").
 
-use crate::support::{Backend, MEETING, MEETING_BODY, Setup};
+use crate::support::{Backend, MEETING, MEETING_BODY, Setup, eventually};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -167,4 +167,56 @@ fn access_lines_go_where_they_are_told() {
     assert!(gate.access().is_empty());
     let text = std::fs::read_to_string(&path).unwrap();
     assert_eq!(text.lines().count(), 3, "a stop loses no line: {text}");
+}
+
+/// Rotation as logrotate does it: the file is moved away, SIGHUP is sent, and a new one of the same name goes on. No line
+/// is lost, none is in both; where the new one cannot be made, the old one goes on.
+#[test]
+fn the_access_log_is_opened_anew_on_sighup() {
+    let backend = Backend::agreeing();
+    let dir = tempfile::tempdir().unwrap();
+    let (path, moved) = (dir.path().join("logs/access.log"), dir.path().join("logs/access.log.1"));
+    std::fs::create_dir(dir.path().join("logs")).unwrap();
+    let gate = Setup::meeting(&backend).with("access_log", path.to_str().unwrap()).start();
+    let lines = |path: &std::path::Path| std::fs::read_to_string(path).unwrap_or_default().lines().count();
+    let act = || assert_eq!(gate.post(MEETING, MEETING_BODY).status, 200);
+    (0..3).for_each(|_| act());
+    eventually("three lines", || lines(&path) == 3);
+    std::fs::rename(&path, &moved).unwrap();
+    act();
+    eventually("the moved file still gets what comes", || lines(&moved) == 4);
+    assert!(!path.exists());
+    gate.signal("HUP");
+    eventually("there is a new one before there is a line", || path.exists());
+    (0..2).for_each(|_| act());
+    eventually("the lines are in the new one", || lines(&path) == 2);
+    assert_eq!(lines(&moved), 4);
+    // Under load: what is moved away and what is new add up.
+    let acts = std::thread::scope(|scope| {
+        let load = scope.spawn(|| (0..200).inspect(|_| act()).count());
+        for turn in 2..6 {
+            std::thread::sleep(Duration::from_millis(60));
+            std::fs::rename(&path, dir.path().join(format!("logs/access.log.{turn}"))).unwrap();
+            gate.signal("HUP");
+            eventually("a new one", || path.exists());
+        }
+        load.join().unwrap()
+    });
+    let all = || -> usize {
+        std::fs::read_dir(dir.path().join("logs")).unwrap().map(|entry| lines(&entry.unwrap().path())).sum()
+    };
+    eventually("every line is somewhere, once", || all() == 6 + acts);
+    // No place for a new one: said, and lines go on where they went.
+    std::fs::rename(dir.path().join("logs"), dir.path().join("gone")).unwrap();
+    gate.signal("HUP");
+    eventually("it is said", || gate.log().contains("the access log cannot be opened anew"));
+    act();
+    eventually("the old one goes on", || {
+        std::fs::read_dir(dir.path().join("gone"))
+            .unwrap()
+            .map(|entry| lines(&entry.unwrap().path()))
+            .sum::<usize>()
+            == 7 + acts
+    });
+    assert!(gate.metrics().counts("formgate_access_lines_lost_total", &[], 0));
 }
