@@ -23,6 +23,7 @@ pub use fault::Fault;
 pub use settings::{AccessLog, AdminAddress, Settings};
 
 use crate::gateway::{Gateway, PublicName};
+use crate::surface::Desks;
 use compile::Compiler;
 use fault::Findings;
 use files::Files;
@@ -34,6 +35,8 @@ use tree::Tree;
 pub struct Loaded {
     /// Everything that decides about requests.
     pub gateway: Gateway,
+    /// What desks say.
+    pub desks: Desks,
     /// What holds for the process.
     pub settings: Settings,
     /// Every file that was read, the YAML first: what the watch looks at.
@@ -67,7 +70,8 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
             compiled.surfaces.desks.into_iter().for_each(|desk| gateway.open_desk(desk));
             gateway.operators = compiled.operators;
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
-            Ok(Loaded { gateway, settings, files: paths, warnings })
+            let desks = Desks { mcp: compiled.surfaces.mcp };
+            Ok(Loaded { gateway, desks, settings, files: paths, warnings })
         }
         Err(mut faults) => {
             sort(&mut faults, &paths);

@@ -23,13 +23,14 @@ mod replay;
 mod reply;
 mod route;
 mod token;
+mod tool;
 
 pub use act::{Admitted, Ticket};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
 pub use idempotency::Idempotency;
 pub use ids::{Hex, Ids};
-pub use judge::{Unfit, judge};
+pub use judge::{Unfit, judge, with_document};
 pub use limit::{Limiter, Limits};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use own::{Conversation, Desk, Door, Own, Sheet, Spot};
@@ -37,6 +38,7 @@ pub use replay::{Begun, End, Fingerprint, Found, Key, ReceiptId, ReplayState, St
 pub use reply::{Outcome, Reply};
 pub use route::{ContentTypeRule, Cors, Route};
 pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
+pub use tool::{Hints, Tool};
 
 use crate::reason::{Face, Reason, Rejection};
 use arrival::Arrival;

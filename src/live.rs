@@ -3,6 +3,7 @@
 use crate::config::{self, Fault, Loaded, Settings};
 use crate::form::Change;
 use crate::gateway::Gateway;
+use crate::surface::Desks;
 use crate::telemetry::{Meters, Telemetry};
 use arc_swap::ArcSwap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,6 +16,8 @@ use std::time::SystemTime;
 pub struct Snapshot {
     /// What decides.
     pub gateway: Gateway,
+    /// What desks say.
+    pub desks: Desks,
     /// What is counted on.
     pub meters: Meters,
 }
@@ -102,7 +105,7 @@ impl RouteChange {
 impl Live {
     /// The first generation.
     pub fn new(path: &Path, loaded: Loaded, telemetry: Arc<Telemetry>) -> Self {
-        let Loaded { gateway, settings, files, warnings: _ } = loaded;
+        let Loaded { gateway, desks, settings, files, warnings: _ } = loaded;
         let status = Status {
             digest: gateway.digest.clone(),
             since: SystemTime::now(),
@@ -113,7 +116,7 @@ impl Live {
         telemetry.publish(&gateway);
         let meters = telemetry.meters(&gateway);
         Self {
-            current: ArcSwap::from_pointee(Snapshot { gateway, meters }),
+            current: ArcSwap::from_pointee(Snapshot { gateway, desks, meters }),
             turn: Mutex::new(()),
             status: Mutex::new(status),
             path: path.to_owned(),
@@ -189,7 +192,7 @@ impl Live {
 
     fn publish(&self, loaded: Loaded) -> Reload {
         let older = self.snapshot();
-        let Loaded { mut gateway, settings, files, warnings } = loaded;
+        let Loaded { mut gateway, desks, settings, files, warnings } = loaded;
         for warning in &warnings {
             tracing::warn!("{warning}");
         }
@@ -198,7 +201,7 @@ impl Live {
         let needs_restart = settings.differences(&self.settings);
         let digest = gateway.digest.clone();
         let meters = self.telemetry.meters(&gateway);
-        let snapshot = Arc::new(Snapshot { gateway, meters });
+        let snapshot = Arc::new(Snapshot { gateway, desks, meters });
         self.current.store(Arc::clone(&snapshot));
         self.telemetry.publish(&snapshot.gateway);
         *self.lock_status() = Status {

@@ -5,9 +5,20 @@
 //! nothing that the address does not: [`converse`] finds the route and cuts its body out of what was posted,
 //! and from there it is [`Ticket::submit`] as at the address.
 
+mod mcp;
+
+pub use mcp::Mcp;
+
 use crate::gateway::{Conversation, Door, Gateway, Head, Outcome, Own, Reply, Ticket};
 use crate::reason::{Reason, Rejection};
 use bytes::Bytes;
+
+/// What load has drawn for desks: what they answer without a route, and which routes they stand for.
+#[derive(Debug, Default)]
+pub struct Desks {
+    /// Model Context Protocol.
+    pub mcp: Option<Mcp>,
+}
 
 /// What follows from what was said at a desk.
 #[derive(Debug)]
@@ -41,6 +52,8 @@ pub enum Turn<'g> {
 pub enum Telling {
     /// As at the address.
     Plainly,
+    /// As the result of a tool's call.
+    Mcp(mcp::Caller),
 }
 
 impl Telling {
@@ -48,29 +61,51 @@ impl Telling {
     pub fn door(&self) -> Door {
         match self {
             Self::Plainly => Door::Tools,
+            Self::Mcp(_) => Door::Mcp,
         }
     }
 
     /// The answer of this door, from the one that the address would have given.
-    pub fn tell(&self, reply: Reply, _outcome: Outcome) -> Reply {
+    pub fn tell(&self, reply: Reply, outcome: Outcome) -> Reply {
         match self {
             Self::Plainly => reply,
+            Self::Mcp(caller) => caller.tell(reply, outcome),
         }
     }
 }
 
 /// Reads what was posted to a desk.
 pub fn converse<'g>(
-    _gateway: &'g Gateway,
+    gateway: &'g Gateway,
+    desks: &Desks,
     conversation: &Conversation<'g>,
-    _head: &Head<'_>,
-    _body: &Bytes,
+    head: &Head<'_>,
+    body: &Bytes,
 ) -> Turn<'g> {
     match conversation.desk.own {
-        Own::Mcp | Own::CallTool | Own::ToolManifest => Turn::Refuse(Reason::NotFound.into()),
+        Own::Mcp => match &desks.mcp {
+            Some(mcp) => mcp.converse(gateway, conversation, head, body),
+            None => Turn::Refuse(Reason::NotFound.into()),
+        },
+        Own::CallTool | Own::ToolManifest => Turn::Refuse(Reason::NotFound.into()),
         // Only read, never posted to: `Gateway::triage` opens no conversation there.
         Own::OpenApi | Own::Llms | Own::Robots | Own::Index | Own::WellKnown | Own::Receipt => {
             Turn::Refuse(Reason::NotFound.into())
         }
+    }
+}
+
+/// How one of the gateway's own addresses tells that it does not take a request, from how an address would.
+pub fn turn_away(own: Own, reply: Reply, reason: Reason) -> Reply {
+    match own {
+        Own::Mcp => Mcp::turn_away(reply, reason),
+        Own::OpenApi
+        | Own::Llms
+        | Own::Robots
+        | Own::Index
+        | Own::WellKnown
+        | Own::CallTool
+        | Own::ToolManifest
+        | Own::Receipt => reply,
     }
 }

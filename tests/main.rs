@@ -10,4 +10,5 @@ mod json;
 mod layers;
 mod requirements;
 mod support;
+mod surface;
 mod wire;

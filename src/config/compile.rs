@@ -5,6 +5,7 @@
 
 mod examples;
 mod form;
+mod mcp;
 mod outbound;
 mod route;
 mod settings;

@@ -135,7 +135,24 @@ pub(super) struct Defaults {
 /// What is drawn from the forms for clients that do not speak GPT. Their rates are those of `defaults.limits`.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Surfaces {}
+pub(super) struct Surfaces {
+    /// Model Context Protocol: the routes that say `mcp` are tools there. Default off.
+    pub(super) mcp: Field<Mcp>,
+}
+
+/// Where tools are called over the Model Context Protocol (streamable HTTP, without sessions).
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[schemars(extend("required" = ["path"]))]
+pub(super) struct Mcp {
+    /// The address.
+    #[schemars(extend("examples" = ["/mcp"]))]
+    pub(super) path: Field<RouteAddress>,
+    /// Exact origins of pages that may call, besides that of `public_url`; others are turned away with 403.
+    pub(super) origins: Field<Vec<Field<Origin>>>,
+    /// What clients show as the server's name. Default `formgate`.
+    pub(super) name: Field<Filled>,
+}
 
 /// `on` or `off`.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
@@ -207,6 +224,26 @@ pub(super) struct Route {
     pub(super) cors: Field<Cors>,
     /// Bodies that the form must accept, and must refuse. Checked at load.
     pub(super) examples: Field<Examples>,
+    /// Stands for context and the form's description where a short text is needed: operations, tools.
+    pub(super) summary: Field<Filled>,
+    /// The route is a tool over MCP: `true`, or what clients may show of it. Needs `surfaces.mcp`.
+    pub(super) mcp: Field<Either<bool, Tool>>,
+}
+
+/// What MCP clients may show of a tool before they let a model call it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Tool {
+    /// For people; the name is for programs.
+    pub(super) title: Field<Filled>,
+    /// A call changes nothing. Default false.
+    pub(super) read_only: Field<bool>,
+    /// A call may take away or overwrite. Default true, unless it is `read_only`.
+    pub(super) destructive: Field<bool>,
+    /// The same call again changes nothing more. Default false.
+    pub(super) idempotent: Field<bool>,
+    /// A call may reach things outside the backend. Default true.
+    pub(super) open_world: Field<bool>,
 }
 
 /// One element of `m`.

@@ -7,8 +7,8 @@ use super::replay::{self, Keyed};
 use super::{App, Stray, exchange};
 use crate::form::Mismatch;
 use crate::gateway::{
-    Admitted, Consequence, Conversation, Door, Gateway, Head, Ids, Method, Outcome, ReplayState, Reply, Spot,
-    Terms, Ticket, Triage,
+    Admitted, Consequence, Conversation, Door, Head, Ids, Method, Outcome, ReplayState, Reply, Spot, Terms,
+    Ticket, Triage,
 };
 use crate::live::Snapshot;
 use crate::reason::{Face, Reason, Rejection};
@@ -126,7 +126,7 @@ async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
         }
         Triage::Refuse { spot, rejection } => {
             decision.spot = spot;
-            decision.refuse(rejection, None);
+            decision.turn_away(rejection);
             let at_once = [Reason::TooLarge, Reason::Unauthorized].contains(&rejection.reason);
             let deadline = spot.and_then(|spot| gateway.body_deadline(spot)).unwrap_or(UNWANTED_DEADLINE);
             if at_once {
@@ -154,10 +154,10 @@ async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
                     if rejection.face() == Face::Refused {
                         conversation.note_refused();
                     }
-                    decision.refuse(rejection, None);
+                    decision.turn_away(rejection);
                 }
                 Ok(Collected { bytes, hold: _held }) => {
-                    converse(app, &mut decision, gateway, head, &conversation, &bytes).await;
+                    converse(app, &mut decision, snapshot, head, &conversation, &bytes).await;
                 }
             }
         }
@@ -174,12 +174,12 @@ async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
 async fn converse(
     app: &App,
     decision: &mut Decision,
-    gateway: &Gateway,
+    snapshot: &Snapshot,
     head: &Head<'_>,
     conversation: &Conversation<'_>,
     said: &Bytes,
 ) {
-    match surface::converse(gateway, conversation, head, said) {
+    match surface::converse(&snapshot.gateway, &snapshot.desks, conversation, head, said) {
         Turn::Answer(reply, outcome) => {
             decision.reply = reply;
             decision.outcome = outcome;
@@ -188,7 +188,7 @@ async fn converse(
             if rejection.face() == Face::Refused {
                 conversation.note_refused();
             }
-            decision.refuse(rejection, None);
+            decision.turn_away(rejection);
         }
         Turn::Act { ticket, body, telling } => {
             decision.spot = Some(Spot::Route(ticket.index()));
@@ -313,6 +313,15 @@ impl Decision {
                 self.close = end == End::Lost;
                 Err(reason)
             }
+        }
+    }
+
+    /// A refusal before any route was found: the gateway's own addresses have words of their own for some.
+    fn turn_away(&mut self, rejection: Rejection) {
+        self.refuse(rejection, None);
+        if let Some(Spot::Own(own)) = self.spot {
+            let reply = std::mem::replace(&mut self.reply, Reply::of(Face::Internal));
+            self.reply = surface::turn_away(own, reply, rejection.reason);
         }
     }
 

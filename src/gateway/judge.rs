@@ -28,7 +28,7 @@ thread_local! {
 const DOCUMENT_KEPT: usize = 1 << 20;
 
 /// Lends this worker's document.
-pub(super) fn with_document<T>(work: impl FnOnce(&mut Document) -> T) -> T {
+pub fn with_document<T>(work: impl FnOnce(&mut Document) -> T) -> T {
     DOCUMENT.with_borrow_mut(|document| {
         let outcome = work(document);
         document.shrink_to(DOCUMENT_KEPT);

@@ -6,7 +6,7 @@ use super::act::Ticket;
 use super::arrival::Arrival;
 use super::head::{ClientKey, Head, Length, Method};
 use super::reply::Outcome;
-use super::{Limits, Triage};
+use super::{Cors, Limits, Triage};
 use crate::form::Representation;
 use crate::media::is_json_utf8;
 use crate::reason::{Allow, Face, Reason, Rejection};
@@ -84,6 +84,8 @@ pub struct Desk {
     pub max_body: usize,
     /// From the end of the head to the last byte of the body.
     pub body_deadline: Duration,
+    /// Origins whose pages may post and read the answer.
+    pub cors: Option<Cors>,
 }
 
 /// What stands at one of the gateway's own addresses.
@@ -180,7 +182,7 @@ impl Gateway {
                 Err(rejection) => refuse(rejection),
             },
             (standing, Method::Options) => {
-                let reply = super::arrival::options(standing.allow(), "");
+                let reply = super::arrival::options(standing.allow(), &standing.preflight(head));
                 Triage::Answer { spot: Spot::Own(own), reply, outcome: Outcome::Options }
             }
             (standing, Method::Get | Method::Head | Method::Post | Method::Other) => {
@@ -234,6 +236,14 @@ impl Gateway {
 }
 
 impl Standing {
+    /// What a page is told that asks before it posts.
+    fn preflight(&self, head: &Head<'_>) -> String {
+        match self {
+            Self::Desk(Desk { cors: Some(cors), .. }) => cors.lines(head) + Cors::desk_lines(),
+            Self::Desk(Desk { cors: None, .. }) | Self::Sheet(_) => String::new(),
+        }
+    }
+
     fn allow(&self) -> Allow {
         match self {
             Self::Sheet(_) => Allow::Sheet,

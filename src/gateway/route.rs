@@ -1,7 +1,7 @@
 //! One address: its form and everything that holds for acts on it.
 
 use super::head::Head;
-use super::{ConsequenceRule, Guard, Idempotency, Limits, Outbound};
+use super::{ConsequenceRule, Guard, Idempotency, Limits, Outbound, Tool};
 use crate::form::{CompiledForm, Representation};
 use std::time::Duration;
 
@@ -36,6 +36,8 @@ pub struct Route {
     pub idempotency: Option<Idempotency>,
     /// Origins whose pages may act and read the answer.
     pub cors: Option<Cors>,
+    /// How it is called over MCP, where it is.
+    pub tool: Option<Tool>,
 }
 
 impl Route {
@@ -75,8 +77,23 @@ impl Cors {
         )
     }
 
+    /// The same at a desk, with the fields that MCP has.
+    pub(super) fn desk_lines() -> &'static str {
+        "Access-Control-Allow-Methods: POST\r\n\
+         Access-Control-Allow-Headers: content-type, authorization, mcp-protocol-version, mcp-method, mcp-name, \
+         mcp-session-id, last-event-id, gpt-actor\r\n\
+         Access-Control-Max-Age: 600\r\n"
+    }
+
+    /// Whether every page that this request says it comes from may ask; so may what comes from none.
+    pub fn admits(&self, head: &Head<'_>) -> bool {
+        let listed =
+            |asking: &[u8]| self.origins.iter().any(|origin| origin == "*" || origin.as_bytes() == asking);
+        head.all("origin").all(listed)
+    }
+
     /// The lines that let the asking page read this answer; none for an origin that is not listed.
-    pub(super) fn lines(&self, head: &Head<'_>) -> String {
+    pub fn lines(&self, head: &Head<'_>) -> String {
         if self.origins.iter().any(|origin| origin == "*") {
             return "Access-Control-Allow-Origin: *\r\n".to_owned();
         }

@@ -101,6 +101,7 @@ impl Compiler<'_> {
         if let Some(examples) = entry.examples.given() {
             self.examples(examples, &form, max_body);
         }
+        let tool = self.tool(entry, &form);
         let context = entry.context.given().map_or("", String::as_str);
         Some(Route {
             name: name?.0.clone(),
@@ -120,6 +121,7 @@ impl Compiler<'_> {
             guard,
             idempotency: None,
             cors,
+            tool,
         })
     }
 

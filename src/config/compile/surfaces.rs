@@ -5,6 +5,7 @@ use crate::config::field::Field;
 use crate::config::raw::{self, Switch};
 use crate::config::tree::Tree;
 use crate::gateway::{Desk, Limits, Sheet};
+use crate::surface::Mcp;
 
 /// The gateway's own addresses.
 pub(in crate::config) struct Surfaces {
@@ -12,6 +13,7 @@ pub(in crate::config) struct Surfaces {
     pub(in crate::config) desks: Vec<Desk>,
     /// What they allow each client; `defaults.limits`.
     pub(in crate::config) limits: Limits,
+    pub(in crate::config) mcp: Option<Mcp>,
 }
 
 impl Compiler<'_> {
@@ -23,7 +25,11 @@ impl Compiler<'_> {
         routes: &[Located],
     ) -> Surfaces {
         let sheets = Vec::new();
-        let desks: Vec<Desk> = Vec::new();
+        let mut desks: Vec<Desk> = Vec::new();
+        let mcp = self.mcp(file, routes).map(|(desk, mcp)| {
+            desks.push(desk);
+            mcp
+        });
         let own =
             sheets.iter().map(|sheet: &Sheet| &sheet.address).chain(desks.iter().map(|desk| &desk.address));
         for address in own {
@@ -41,7 +47,7 @@ impl Compiler<'_> {
             let at = file.surfaces.mark().unwrap_or(Tree::ROOT);
             self.limits(at, &Field::Absent, defaults)
         };
-        Surfaces { sheets, desks, limits: limits.unwrap_or_else(Limits::none) }
+        Surfaces { sheets, desks, limits: limits.unwrap_or_else(Limits::none), mcp }
     }
 
     /// Whether a surface is on, where the file says nothing it is `otherwise`.
