@@ -253,3 +253,33 @@ fn arguments_are_held_against_the_form_of_their_own_tool() {
     assert_eq!(gate.exchange(&Request::post(MCP, call_text("count", "{\"n\":1}"))).status, 200);
     assert_eq!(backend.only().line(), "POST /legacy/count HTTP/1.1");
 }
+
+/// A route that asks for a token asks for it here as well, in HTTP's words: clients know what to do with a 401.
+#[test]
+fn tokens_of_the_route_hold() {
+    let backend = Backend::agreeing();
+    let hash = formgate::gateway::TokenHash::of(b"open-sesame-open-sesame-open-sesame").hex();
+    let gate = setup(&backend)
+        .with("tokens", value!({ "agents": { "class": "act", "sha256": hash } }))
+        .with("routes/1/tokens", value!(["agents"]))
+        .start();
+    for request in [
+        call("count", "{\"n\":1}"),
+        call("count", "{\"n\":1}").field("Authorization", "Bearer another-sesame-another-sesame"),
+        // Whether it would fit is not told either.
+        call("count", "{}"),
+    ] {
+        let response = gate.exchange(&request);
+        assert_eq!((response.status, response.body.len()), (401, 0), "{}", response.head);
+        assert!(response.field("www-authenticate").unwrap().starts_with("Bearer "));
+    }
+    backend.untouched();
+    let known =
+        || call("count", "{\"n\":1}").field("Authorization", "Bearer open-sesame-open-sesame-open-sesame");
+    assert_eq!(result(&gate.exchange(&known()))["isError"], false);
+    assert!(!backend.only().head.contains("sesame"));
+    assert!(!gate.written().contains("sesame"));
+    // The list is for everyone, as the forms are.
+    let list = gate.exchange(&message(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#));
+    assert_eq!(result(&list)["tools"].as_array().unwrap().len(), 2);
+}
