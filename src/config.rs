@@ -20,7 +20,7 @@ mod tree;
 mod words;
 
 pub use fault::Fault;
-pub use settings::{AccessLog, AdminAddress, Settings};
+pub use settings::{AccessLog, AdminAddress, Settings, Store};
 
 use crate::gateway::{Gateway, PublicName};
 use crate::surface::Desks;

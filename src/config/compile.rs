@@ -6,6 +6,7 @@
 mod examples;
 mod form;
 mod mcp;
+mod idempotency;
 mod outbound;
 mod route;
 mod settings;
@@ -64,6 +65,7 @@ impl Compiler<'_> {
         let routes = self.routes(file, &lints, &defaults, &upstreams, &holders);
         let surfaces = self.surfaces(file, &defaults, &routes);
         self.warn_of_unused(file, &upstreams);
+        self.warn_of_unused_store(file, &routes);
         let operators = self.operators(file, &holders);
         let trusted_proxies = self.networks(&file.trusted_proxies);
         let routes = routes.into_iter().map(|located| located.route).collect();

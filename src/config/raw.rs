@@ -5,8 +5,9 @@
 
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
-    AccessLogWord, AdminWord, Filled, GptType, HashWord, HostWord, ListenAddress, Network, NoneWord, Origin,
-    PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff, UpstreamPath,
+    AccessLogWord, AdminWord, Filled, GptType, HashWord, HostWord, ListenAddress, MemoryWord, Network,
+    NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff,
+    UpstreamPath,
 };
 use crate::form::Lint;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -48,6 +49,8 @@ pub(super) struct File {
     /// Clients that each limiter remembers, at most. Default 65536.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub(super) limiter_keys: Field<u32>,
+    /// Where acts that must not be done twice are recorded: `memory` (the default), gone with the process, or a file. Changing it needs a restart.
+    pub(super) store: Field<Either<MemoryWord, Store>>,
     /// Networks of proxies whose `X-Forwarded-For` is believed. Default none.
     pub(super) trusted_proxies: Field<Vec<Field<Network>>>,
     /// Levels of form lints, for all routes.
@@ -87,6 +90,20 @@ pub(super) struct Token {
 pub(super) enum TokenClass {
     Act,
     Operator,
+}
+
+/// Where acts that must not be done twice are recorded, and how much of it.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Store {
+    /// A database file, made if it is not there, relative to this file: records survive a restart, and processes of one machine may share it. On a local disk. Without it, memory.
+    #[schemars(extend("examples" = ["/var/lib/formgate/records.db"]))]
+    pub(super) file: Field<Filled>,
+    /// Records, at most; then new keys are turned away, and none is forgotten early. Default 100000.
+    #[schemars(range(min = 1, max = 10_000_000))]
+    pub(super) max_records: Field<u32>,
+    /// Bytes of all records and the answers in them, at most, likewise. Default 64MiB in memory, 1GiB in a file.
+    pub(super) max_bytes: Field<Size>,
 }
 
 /// One backend.
@@ -220,6 +237,8 @@ pub(super) struct Route {
     pub(super) lints: Field<Members<Level>>,
     /// What the client may see of what the upstream answered.
     pub(super) consequence: Field<Consequence>,
+    /// Whether acts may bring an `Idempotency-Key`, and be done once for each: `optional`, `required`, or a mapping.
+    pub(super) idempotency: Field<Either<KeyRule, Idempotency>>,
     /// Which pages of other origins may read answers.
     pub(super) cors: Field<Cors>,
     /// Bodies that the form must accept, and must refuse. Checked at load.
@@ -289,6 +308,27 @@ pub(super) struct Consequence {
     pub(super) text: Field<bool>,
     /// Fields of the upstream that pass to the client.
     pub(super) pass_headers: Field<Vec<Field<Filled>>>,
+}
+
+/// Acts that are known by a key: who repeats one gets the first answer again.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Idempotency {
+    /// Whether an act must bring a key. Default `optional`.
+    pub(super) key: Field<KeyRule>,
+    /// How long a key is remembered: 1m to 366 days. Default 24h.
+    pub(super) keep: Field<Time>,
+    /// How long a repeated act waits for the first, at most 60s, before it is told to come again (409). Default 5s.
+    pub(super) wait: Field<Time>,
+}
+
+/// Whether an act must bring a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum KeyRule {
+    Optional,
+    Required,
 }
 
 /// Cross-origin reads, never with credentials.

@@ -29,8 +29,21 @@ pub struct Settings {
     pub grace: Duration,
     /// Where the access lines go.
     pub access_log: AccessLog,
+    /// Where acts that must not be done twice are recorded.
+    pub store: Store,
     /// How often files are looked at for changes; `None` is never.
     pub watch: Option<Duration>,
+}
+
+/// Where acts that must not be done twice are recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Store {
+    /// The database file; memory where there is none.
+    pub file: Option<PathBuf>,
+    /// Records, at most.
+    pub max_records: u64,
+    /// Bytes of all records, at most.
+    pub max_bytes: u64,
 }
 
 /// Where the admin listener binds.
@@ -70,6 +83,7 @@ impl Settings {
             keepalive,
             grace,
             access_log,
+            store,
             watch,
         } = self;
         [
@@ -83,6 +97,7 @@ impl Settings {
             ("keepalive", *keepalive == other.keepalive),
             ("grace", *grace == other.grace),
             ("access_log", *access_log == other.access_log),
+            ("store", *store == other.store),
             ("watch", *watch == other.watch),
         ]
         .into_iter()

@@ -79,6 +79,12 @@ word!(any
     },
     { "const": "none" });
 word!(any
+    /// `memory`.
+    MemoryWord(()) by |text| if text == "memory" { Ok(()) } else {
+        Err("expected `memory`, or a mapping: `{ file: /var/lib/formgate/records.db }`".to_owned())
+    },
+    { "const": "memory" });
+word!(any
     /// `127.0.0.1:8080`.
     ListenAddress(SocketAddr) by |text| text.parse().map_err(|_| {
         "expected an address and a port, `0.0.0.0:8080` or `[::]:8080`; names are not looked up".to_owned()

@@ -106,6 +106,8 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
         ("GET", "/metrics") => {
             let open = app.connections.load(Ordering::Relaxed);
             app.telemetry.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
+            app.telemetry.records.set(i64::try_from(app.records.count()).unwrap_or(i64::MAX));
+            app.telemetry.records_down.set(i64::from(app.records.trouble().is_some()));
             let metrics = app.telemetry.render(&app.snapshot().meters);
             reply(200, "text/plain; version=0.0.4; charset=utf-8", metrics)
         }
@@ -141,13 +143,20 @@ fn is_local(authority: &str) -> bool {
 }
 
 /// 200 while there is a generation to serve and no stop was asked for. Refused files do not make the
-/// gateway unready: what it serves is good. They are told, for alerts and people.
+/// gateway unready: what it serves is good; nor do records that cannot be reached: only acts that need them are
+/// turned away. Both are told, for alerts and people.
 fn readiness(app: &App) -> Reply {
     let Status { digest, since, refused, needs_restart, files: _ } = app.live.status();
     let refused = refused.map(|refused| {
         json!({
             "since": humantime::format_rfc3339_seconds(refused.since).to_string(),
             "faults": refused.faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    });
+    let records = app.records.trouble().map(|trouble| {
+        json!({
+            "since": humantime::format_rfc3339_seconds(trouble.since).to_string(),
+            "cause": trouble.cause,
         })
     });
     let ready = !app.is_leaving();
@@ -159,6 +168,7 @@ fn readiness(app: &App) -> Reply {
             "since": humantime::format_rfc3339_seconds(since).to_string(),
             "refused": refused,
             "needs_restart": needs_restart,
+            "records_down": records,
         }),
     )
 }

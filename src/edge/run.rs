@@ -6,9 +6,9 @@ use super::connection::HeadBounds;
 use super::hand_over::{TakeOver, hand_over};
 use super::listen::{self, Listeners};
 use super::{App, Phase, admin, pool, watch};
-use crate::config::{AccessLog, Loaded};
+use crate::config::{AccessLog, Loaded, Store};
 use crate::live::Live;
-use crate::store::{Bounds, Records};
+use crate::store::{Bounds, Records, StoreFault};
 use crate::telemetry::{Sink, Telemetry};
 use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
@@ -42,6 +42,9 @@ pub enum ServeError {
         /// The system's words.
         cause: std::io::Error,
     },
+    /// The file of records cannot be opened.
+    #[error("{0}")]
+    Store(StoreFault),
     /// Something of the machine's is missing: threads, signals.
     #[error("cannot start: {0}")]
     Start(String),
@@ -50,7 +53,7 @@ pub enum ServeError {
 /// How long connections that wait between requests are kept for one more when stopping.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 const PACE: Duration = Duration::from_millis(20);
-/// How often limiters forget clients whose allowance is whole again.
+/// How often limiters forget clients whose allowance is whole again, and records what is over.
 const SWEEP: Duration = Duration::from_secs(10);
 
 /// Serves until a signal says stop, and lets what is in flight finish.
@@ -63,6 +66,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let settings = loaded.settings.clone();
     quiet_panics();
+    let records = records(&settings.store).map_err(ServeError::Store)?;
     let start = |error: &dyn std::fmt::Display| ServeError::Start(error.to_string());
     let (take_over, inherited) = TakeOver::receive().map_err(|error| start(&error))?;
     let listeners = Listeners::of(&settings, &inherited)?;
@@ -76,7 +80,7 @@ pub fn serve(
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     let app = Arc::new(App {
         budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),
-        records: Records::in_memory(Bounds { records: 100_000, bytes: 64 << 20 }),
+        records: records.clone(),
         live: Arc::clone(&live),
         telemetry: Arc::clone(&telemetry),
         connector: TransportConnector::new(None),
@@ -122,7 +126,7 @@ pub fn serve(
         let door = admin::Door { app: Arc::clone(&app), by_file };
         let (mut service, fds) = listen::service("admin", door, listeners.admin.as_slice());
         tokio::spawn(async move { service.start_service(Some(fds), admin_stopped, 1).await });
-        tokio::spawn(sweep(Arc::clone(&live)));
+        tokio::spawn(sweep(Arc::clone(&live), records.clone()));
         let signals = Signals::new().map_err(|error| start(&error))?;
         ready(&listeners.addresses(), listeners.admin_name());
         take_over.serves();
@@ -143,6 +147,7 @@ pub fn serve(
     control.shutdown_background();
     telemetry.flush(Duration::from_secs(2));
     workers.shutdown_timeout(Duration::from_millis(100));
+    records.close(Duration::from_secs(2));
     Ok(())
 }
 
@@ -180,9 +185,10 @@ async fn leave(app: &App, grace: Duration) {
     }
 }
 
-async fn sweep(live: Arc<Live>) {
+async fn sweep(live: Arc<Live>, records: Records) {
     loop {
         tokio::time::sleep(SWEEP).await;
+        records.sweep();
         let snapshot = live.snapshot();
         for limiter in snapshot.gateway.routes().flat_map(|route| route.limits.each()) {
             limiter.sweep();
@@ -263,6 +269,14 @@ impl Signals {
                 }
             }
         }
+    }
+}
+
+fn records(store: &Store) -> Result<Records, StoreFault> {
+    let bounds = Bounds { records: store.max_records, bytes: store.max_bytes };
+    match &store.file {
+        None => Ok(Records::in_memory(bounds)),
+        Some(path) => Records::open(path, bounds),
     }
 }
 

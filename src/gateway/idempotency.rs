@@ -39,9 +39,19 @@ pub(super) fn key(route: &Route, head: &Head<'_>) -> Result<Option<Key>, Reason>
         (None, _) => Ok(None),
         (Some(field), None) => {
             let key = read(field.trim_ascii()).ok_or(Reason::IdempotencyKey)?;
-            Ok(Some(Key::of(&format!("post {}", route.name), key)))
+            Ok(Some(Key::of(&scope(route, head), key)))
         }
         (Some(_), Some(_)) => Err(Reason::IdempotencyKey),
+    }
+}
+
+/// Whose key it is: a holder's of a token, where the route has tokens, so that nobody is answered with what is
+/// another's.
+fn scope(route: &Route, head: &Head<'_>) -> String {
+    let holder = route.guard.as_ref().and_then(|guard| guard.admit(head));
+    match holder {
+        Some(token) => format!("post {} as {}", route.name, token.name),
+        None => format!("post {}", route.name),
     }
 }
 

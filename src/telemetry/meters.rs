@@ -33,6 +33,10 @@ pub struct Telemetry {
     pub inflight_body_bytes_limit: IntGauge,
     /// `formgate_config_refused`: 1 while the newest files are refused.
     pub config_refused: IntGauge,
+    /// `formgate_records`; set when it is asked for.
+    pub records: IntGauge,
+    /// `formgate_records_down`: 1 while the records cannot be reached; set when it is asked for.
+    pub records_down: IntGauge,
     /// `formgate_connections`; set when it is asked for.
     pub connections: IntGauge,
     /// `formgate_connections_refused_total`: closed at once, over `max_connections`.
@@ -114,6 +118,8 @@ impl Telemetry {
                 "formgate_config_refused",
                 "1 while the newest files are refused and an older generation is served.",
             )?,
+            records: gauge("formgate_records", "Records of acts that must not be done twice.")?,
+            records_down: gauge("formgate_records_down", "1 while the records cannot be reached.")?,
             connections: gauge("formgate_connections", "Client connections open.")?,
             connections_refused: counter(
                 "formgate_connections_refused_total",

@@ -120,7 +120,8 @@ fn producer(reason: Reason) -> Producer {
         Reason::Stale => return Producer::Elsewhere("412: wire::framing, wire::table"),
         Reason::Unauthorized => return Producer::Elsewhere("401: wire::tokens"),
         Reason::IdempotencyKey => return Producer::Elsewhere("400: surface::idempotency"),
-        Reason::KeyConflict => return Producer::Elsewhere("204: surface::idempotency"),
+        // `gate` has used the key for another body.
+        Reason::KeyConflict => vec![fit().field("Idempotency-Key", "used")],
         Reason::InProgress => return Producer::Elsewhere("409: surface::idempotency"),
         Reason::RecordsFull => return Producer::Elsewhere("503: surface::idempotency"),
         Reason::RecordsDown => return Producer::Elsewhere("503: surface::idempotency_file"),
@@ -159,7 +160,15 @@ fn gate(backend: &Backend) -> Gate {
         "required": ["n"],
         "additionalProperties": false,
     });
-    Setup::meeting(backend).inline_route("safe", &safe).with("routes/1/numbers", "safe_integers").start()
+    let gate = Setup::meeting(backend)
+        .inline_route("safe", &safe)
+        .with("routes/0/idempotency", "optional")
+        .with("routes/1/numbers", "safe_integers")
+        .start();
+    let other = r#"{"title":"Other","displayName":"A"}"#;
+    let first = gate.exchange(&Request::post(MEETING, other).field("Idempotency-Key", "used"));
+    assert_eq!(first.status, 200);
+    gate
 }
 
 /// The reason that was counted since `before`: exactly one, once.

@@ -94,6 +94,7 @@ impl Compiler<'_> {
         let limits = self.limits(at, &entry.limits, defaults);
         let consequence = self.consequence(entry.consequence.given());
         let messages = self.messages(&entry.messages);
+        let idempotency = self.idempotency(&entry.idempotency);
         let cors = self.cors(&entry.cors);
         let body_deadline = self.time(&entry.body_deadline, defaults.body_deadline);
         // Everything above has said what it had to say.
@@ -119,7 +120,7 @@ impl Compiler<'_> {
             outbound: outbound?,
             consequence,
             guard,
-            idempotency: None,
+            idempotency,
             cors,
             tool,
         })

@@ -9,7 +9,9 @@ use super::super::{
 };
 use super::place::Place;
 use bytes::Bytes;
-use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -55,7 +57,18 @@ pub(super) struct Fault(String);
 
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Self {
-        Self(error.to_string())
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt) => Self::damaged(&error.to_string()),
+            Some(_) | None => Self(error.to_string()),
+        }
+    }
+}
+
+impl Fault {
+    /// In one line: it is for a log.
+    fn damaged(words: &str) -> Self {
+        let lines: Vec<_> = words.lines().filter(|line| !line.is_empty()).collect();
+        Self(format!("it is damaged: {}", lines.join("; ")))
     }
 }
 
@@ -133,7 +146,7 @@ impl Database {
         }
         let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if sound != "ok" {
-            return Err(Fault(format!("it is damaged: {sound}")));
+            return Err(Fault::damaged(&sound));
         }
         if alone {
             // Whoever was in the middle of something is no more.
