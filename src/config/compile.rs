@@ -5,8 +5,8 @@
 
 mod examples;
 mod form;
-mod mcp;
 mod idempotency;
+mod mcp;
 mod outbound;
 mod route;
 mod settings;

@@ -220,9 +220,9 @@ fn a_client_that_leaves_finds_its_answer() {
         leaving.send(&keyed(&format!("left {number}").replace(' ', "-")).bytes());
         eventually("it is under way", || backend.count() == number + 1);
         if number == 0 {
-            leaving.reset()
+            leaving.reset();
         } else {
-            drop(leaving)
+            drop(leaving);
         }
         let found = gate.exchange(&keyed(&format!("left-{number}")));
         assert_eq!(found.body, format!("{{\"act\": {number}}}").into_bytes());

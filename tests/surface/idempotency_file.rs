@@ -4,6 +4,7 @@
 use super::idempotency::{counted, counting, keyed, replayed, setup};
 use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Setup, eventually};
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -34,7 +35,6 @@ fn a_restart_keeps_what_was_done() {
     replayed(&second, &gate.exchange(&keyed("l")));
     assert_eq!(backend.count(), 2);
     // Answers may be private: nobody else on the machine reads them.
-    use std::os::unix::fs::PermissionsExt;
     let mode = |name: &str| std::fs::metadata(dir.path().join(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode("records.db"), mode("records.db-wal"), mode("records.db.lock")), (0o600, 0o600, 0o600));
 }
