@@ -11,6 +11,7 @@
 mod admin;
 mod answer;
 mod app;
+mod attempt;
 mod budget;
 mod chunked;
 mod clock;

@@ -10,6 +10,7 @@
 
 mod act;
 mod arrival;
+mod attempt;
 mod consequence;
 mod departure;
 mod head;
@@ -26,6 +27,10 @@ mod token;
 mod tool;
 
 pub use act::{Admitted, Ticket};
+pub use attempt::{
+    Answer, Asked, Attempt, Code, Dropped, Flaw, GetAction, Guide, Ineligible, Intent, MAX_QUERY, Parameter,
+    Plan, Proposal, ResultUrl, Scalar, Template, Told, Trace, receipt,
+};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
 pub use idempotency::Idempotency;
@@ -42,6 +47,7 @@ pub use tool::{Hints, Tool};
 
 use crate::reason::{Face, Reason, Rejection};
 use arrival::Arrival;
+use attempt::receipt_id;
 use departure::Departure;
 use own::Standing;
 use std::collections::HashMap;
@@ -96,12 +102,17 @@ pub enum Triage<'g> {
     Collect(Ticket<'g>),
     /// Read the body, which says which of several routes is meant.
     Converse(Conversation<'g>),
+    /// A GET-Action: its body is there already.
+    Attempt(Attempt<'g>),
+    /// Tell what became of a GET-Action.
+    Receipt(ReceiptId),
 }
 
 impl Gateway {
     /// `routes` must have distinct names and addresses (`config` has checked it).
     pub fn new(routes: Vec<Route>, trusted_proxies: Vec<ipnet::IpNet>, digest: String) -> Self {
         let spots = (0..).map(Spot::Route);
+        let receipts = routes.iter().any(|route| route.get_action.is_some());
         let by_address = routes.iter().map(|route| route.address.clone()).zip(spots).collect();
         let holders = Self::guard_of(&routes);
         let places = routes.into_iter().map(|route| Place {
@@ -116,7 +127,7 @@ impl Gateway {
             operators: None,
             holders,
             places: places.collect(),
-            own: HashMap::new(),
+            own: receipts.then_some((Own::Receipt, Standing::Receipts)).into_iter().collect(),
             own_limits: Limits::none(),
             by_address,
         }
@@ -161,6 +172,11 @@ impl Gateway {
         let refuse = |rejection| Triage::Refuse { spot: Some(spot), rejection };
         match head.verb() {
             verb @ (Method::Get | Method::Head) => {
+                if let Some(action) =
+                    place.route.get_action.as_ref().filter(|action| action.is_asked(head.query))
+                {
+                    return self.attempt(index, action, head);
+                }
                 let client = ClientKey::of(self.origin(head).client);
                 if let Some(limiter) = &place.route.limits.get
                     && let Err(wait) = limiter.take(client)
@@ -184,7 +200,8 @@ impl Gateway {
 
     /// What is at exactly this address.
     pub fn spot(&self, address: &str) -> Option<Spot> {
-        self.by_address.get(address).copied()
+        let receipt = || receipt_id(address).filter(|_| self.own.contains_key(&Own::Receipt));
+        self.by_address.get(address).copied().or_else(|| receipt().map(|_| Spot::Own(Own::Receipt)))
     }
 
     /// The name of route number `index`.

@@ -22,6 +22,12 @@ pub enum Reason {
     NumberUnsafe,
     /// The form does not admit the value.
     Form,
+    /// The query of a GET-Action cannot be read, or not in one way.
+    Parameters,
+    /// What looks like a secret in the query of a GET-Action.
+    Secret,
+    /// A GET-Action opened by who does not mean to act: prefetchers, crawlers, unfurlers.
+    Bystander,
     /// The upstream said that it refuses (400, 404, 409, 410, 412, 422).
     Upstream,
     /// More arrivals, acts or refused acts than the client has.
@@ -30,7 +36,7 @@ pub enum Reason {
     Stale,
     /// The address is not for everyone, and the act brings no token that opens it.
     Unauthorized,
-    /// `Idempotency-Key` is missing where the route requires it, or is not one key.
+    /// `Idempotency-Key`, or the key of a GET-Action, is missing where one is required, or is not one key.
     IdempotencyKey,
     /// The key was used for another act.
     KeyConflict,
@@ -157,6 +163,9 @@ impl Rejection {
             | Reason::NumberUnsafe
             | Reason::Form
             | Reason::KeyConflict
+            | Reason::Parameters
+            | Reason::Secret
+            | Reason::Bystander
             | Reason::Upstream => Face::Refused,
             Reason::Throttled => Face::TooManyRequests(self.retry_seconds()),
             Reason::Stale => Face::PreconditionFailed,
@@ -175,7 +184,7 @@ impl Rejection {
     }
 
     /// Rounded up, at least one: a client that waits this long is served.
-    fn retry_seconds(&self) -> u32 {
+    pub fn retry_seconds(&self) -> u32 {
         let wait = self.retry_after.unwrap_or(Duration::from_secs(1));
         let whole = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
         u32::try_from(whole).unwrap_or(u32::MAX).max(1)

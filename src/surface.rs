@@ -5,9 +5,13 @@
 //! nothing that the address does not: [`converse`] finds the route and cuts its body out of what was posted,
 //! and from there it is [`Ticket::submit`] as at the address.
 
+mod llms;
 mod mcp;
+mod robots;
 
+pub use llms::llms;
 pub use mcp::Mcp;
+pub use robots::robots;
 
 use crate::gateway::{Conversation, Door, Gateway, Head, Outcome, Own, Reply, Ticket};
 use crate::reason::{Reason, Rejection};

@@ -14,7 +14,7 @@ pub use label::{
 pub use meters::{Meters, RouteMeters, Telemetry};
 
 use crate::form::Mismatch;
-use crate::gateway::{Door, Ids, Method, Outcome, ReplayState, UpstreamResult};
+use crate::gateway::{Code, Door, Ids, Method, Outcome, ReplayState, Trace, UpstreamResult};
 use crate::reason::Reason;
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
@@ -36,6 +36,8 @@ pub struct Record<'r> {
     pub reason: Option<Reason>,
     /// Where in the form, for a form mismatch.
     pub mismatch: Option<&'r Mismatch>,
+    /// Of a GET-Action.
+    pub attempt: Option<&'r AttemptRecord>,
     /// Status sent, 0 when nothing could be sent.
     pub status: u16,
     /// Body bytes read from the client.
@@ -56,6 +58,15 @@ pub struct Record<'r> {
     pub actor: Option<&'r [u8]>,
     /// Request and trace id.
     pub ids: &'r Ids,
+}
+
+/// One GET-Action. Never a value of its query (U-19).
+#[derive(Debug, Clone)]
+pub struct AttemptRecord {
+    /// What the client was told.
+    pub code: Code,
+    /// The key's hash, and the members that were named.
+    pub trace: Trace,
 }
 
 /// One exchange.

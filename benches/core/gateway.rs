@@ -94,7 +94,11 @@ pub(crate) fn measure(criterion: &mut Criterion) {
 fn submit(gateway: &Gateway, head: &Head<'_>, body: &Bytes) -> bool {
     match gateway.triage(head) {
         Triage::Collect(ticket) => ticket.submit(body.clone()).is_ok(),
-        Triage::Answer { .. } | Triage::Refuse { .. } | Triage::Converse(_) => false,
+        Triage::Answer { .. }
+        | Triage::Refuse { .. }
+        | Triage::Converse(_)
+        | Triage::Attempt(_)
+        | Triage::Receipt(_) => false,
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod examples;
 mod form;
+mod get_action;
 mod idempotency;
 mod mcp;
 mod outbound;

@@ -3,6 +3,10 @@
 //! `check --schema` draws the file's JSON Schema from these types, so what the doc comments say is what editors
 //! show. Everything optional here may still be required by [`super::compile`], which says so with the others.
 
+mod get_action;
+
+pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
+
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
     AccessLogWord, AdminWord, Filled, GptType, HashWord, HostWord, ListenAddress, MemoryWord, Network,
@@ -153,6 +157,10 @@ pub(super) struct Defaults {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Surfaces {
+    /// `/llms.txt`, for agents that know nothing of this gateway. Default `on` where a route has `get_action`.
+    pub(super) llms: Field<Switch>,
+    /// `/robots.txt`, which keeps crawlers from GET-Actions. Default `on` where a route has `get_action`.
+    pub(super) robots: Field<Switch>,
     /// Model Context Protocol: the routes that say `mcp` are tools there. Default off.
     pub(super) mcp: Field<Mcp>,
 }
@@ -243,6 +251,8 @@ pub(super) struct Route {
     pub(super) cors: Field<Cors>,
     /// Bodies that the form must accept, and must refuse. Checked at load.
     pub(super) examples: Field<Examples>,
+    /// What a GET with members in its query means, for actors that can only open URLs.
+    pub(super) get_action: Field<GetAction>,
     /// Stands for context and the form's description where a short text is needed: operations, tools.
     pub(super) summary: Field<Filled>,
     /// The route is a tool over MCP: `true`, or what clients may show of it. Needs `surfaces.mcp`.

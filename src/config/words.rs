@@ -21,7 +21,7 @@ macro_rules! word {
     (@ $method:ident $(#[$doc:meta])* $name:ident($inner:ty) by $parse:expr, $schema:tt) => {
         $(#[$doc])*
         #[derive(Debug, Clone)]
-        pub(super) struct $name(pub(super) $inner);
+        pub(in crate::config) struct $name(pub(in crate::config) $inner);
 
         impl<'d> Deserialize<'d> for $name {
             fn deserialize<D: Deserializer<'d>>(deserializer: D) -> Result<Self, D::Error> {
@@ -43,6 +43,10 @@ macro_rules! word {
         }
     };
 }
+
+mod link;
+
+pub(super) use link::{Label, Link, Parameter, Pointer, ReceiptWord, WebHost};
 
 struct WordVisitor<T>(fn(&str) -> Result<T, String>);
 

@@ -4,7 +4,7 @@
 use super::budget::Hold;
 use super::connection::Collected;
 use super::replay::{self, Keyed};
-use super::{App, Stray, exchange};
+use super::{App, Stray, attempt, exchange};
 use crate::form::Mismatch;
 use crate::gateway::{
     Admitted, Consequence, Conversation, Door, Head, Ids, Method, Outcome, ReplayState, Reply, Spot, Terms,
@@ -13,7 +13,7 @@ use crate::gateway::{
 use crate::live::Snapshot;
 use crate::reason::{Face, Reason, Rejection};
 use crate::surface::{self, Turn};
-use crate::telemetry::{Record, UpstreamRecord, spot_label};
+use crate::telemetry::{AttemptRecord, Record, UpstreamRecord, spot_label};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,28 +60,30 @@ pub(super) struct Decision {
     pub(super) close: bool,
     /// The body is to be read over once the answer is out, until then.
     pub(super) unread: Option<Instant>,
-    spot: Option<Spot>,
-    door: Door,
-    outcome: Outcome,
-    reason: Option<Reason>,
-    mismatch: Option<Mismatch>,
-    upstream: Option<UpstreamRecord>,
-    replay: Option<ReplayState>,
-    bytes_in: usize,
-    ids: Ids,
+    pub(super) spot: Option<Spot>,
+    pub(super) door: Door,
+    pub(super) outcome: Outcome,
+    pub(super) reason: Option<Reason>,
+    pub(super) mismatch: Option<Mismatch>,
+    /// Of a GET-Action.
+    pub(super) attempt: Option<AttemptRecord>,
+    pub(super) upstream: Option<UpstreamRecord>,
+    pub(super) replay: Option<ReplayState>,
+    pub(super) bytes_in: usize,
+    pub(super) ids: Ids,
     method: Method,
     client: IpAddr,
     time: SystemTime,
     began: Instant,
     /// Memory of an upstream's answer, held until the client has it.
-    hold: Option<Hold>,
+    pub(super) hold: Option<Hold>,
 }
 
 /// What is read over of a body that nobody wants, at most, whatever the route: all refusals of bodies up to
 /// this length look alike, to the connection too (P6).
 pub(super) const UNWANTED: usize = 1 << 20;
 /// For how long, where no route says.
-const UNWANTED_DEADLINE: Duration = Duration::from_secs(10);
+pub(super) const UNWANTED_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Decides about one request. Something unforeseen inside is a 500 and the end of the connection: one
 /// request must not take the others along, and is never "forwarded anyway".
@@ -135,6 +137,14 @@ async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
             } else {
                 decision.read_over(body, deadline).await;
             }
+        }
+        Triage::Receipt(id) => {
+            Box::pin(attempt::show_receipt(app, &mut decision, head, id)).await;
+            decision.read_over(body, UNWANTED_DEADLINE).await;
+        }
+        // In boxes: other requests do not carry their room around.
+        Triage::Attempt(attempt) => {
+            Box::pin(attempt::answer(app, &mut decision, head, attempt, body)).await;
         }
         Triage::Collect(ticket) => {
             decision.spot = Some(Spot::Route(ticket.index()));
@@ -263,6 +273,7 @@ impl Decision {
             outcome: Outcome::Internal,
             reason: None,
             mismatch: None,
+            attempt: None,
             upstream: None,
             replay: None,
             bytes_in: 0,
@@ -332,7 +343,7 @@ impl Decision {
     }
 
     /// A body that is not wanted is read like one that is: broken or late, it ends the same way.
-    async fn read_over(&mut self, body: &mut impl BodySource, deadline: Duration) {
+    pub(super) async fn read_over(&mut self, body: &mut impl BodySource, deadline: Duration) {
         match body.discard(UNWANTED, self.began + deadline).await {
             Ok(end) => self.close = end == End::Lost,
             Err(reason) => {
@@ -342,7 +353,7 @@ impl Decision {
         }
     }
 
-    fn refuse(&mut self, rejection: Rejection, mismatch: Option<Mismatch>) {
+    pub(super) fn refuse(&mut self, rejection: Rejection, mismatch: Option<Mismatch>) {
         let face = rejection.face();
         self.reply = Reply::of(face);
         self.outcome = Outcome::of(face);
@@ -352,9 +363,9 @@ impl Decision {
 
     /// Whether the answer names the request: acts do. An arrival is the same bytes for everyone (P8).
     pub(super) fn names_request(&self) -> bool {
-        match self.method {
-            Method::Post => true,
-            Method::Get | Method::Head | Method::Options | Method::Other => false,
+        match (self.door, self.method) {
+            (Door::GetAction | Door::Tools | Door::Mcp, _) | (Door::Address, Method::Post) => true,
+            (Door::Address, Method::Get | Method::Head | Method::Options | Method::Other) => false,
         }
     }
 
@@ -377,6 +388,7 @@ impl Decision {
                 outcome: if abandoned { Outcome::Abandoned } else { self.outcome },
                 reason: self.reason,
                 mismatch: self.mismatch.as_ref(),
+                attempt: self.attempt.as_ref(),
                 status: if sent { self.reply.status } else { 0 },
                 bytes_in: self.bytes_in,
                 bytes_out: if sent { self.reply.body.len() } else { 0 },

@@ -91,6 +91,11 @@ pub(super) fn throttle(limits: &Limits, client: ClientKey) -> Result<(), Rejecti
     Ok(())
 }
 
+/// The rate of those who only look.
+pub(super) fn throttle_arrival(limits: &Limits, client: ClientKey) -> Result<(), Rejection> {
+    limits.get.as_ref().map_or(Ok(()), |limiter| limiter.take(client).map_err(Rejection::throttled))
+}
+
 /// What the head alone decides about an act.
 pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), Rejection> {
     // A body's reader may merge the query into it: nothing beside the body may speak (B-3).

@@ -93,6 +93,8 @@ pub struct Desk {
 pub(super) enum Standing {
     Sheet(Arrival),
     Desk(Desk),
+    /// Each below `/r/` is asked of what is remembered.
+    Receipts,
 }
 
 /// The permission to read the body of a POST to a desk.
@@ -177,6 +179,15 @@ impl Gateway {
                 let (reply, outcome) = arrival.answer(head, verb == Method::Get);
                 Triage::Answer { spot: Spot::Own(own), reply, outcome }
             }
+            (Standing::Receipts, Method::Get | Method::Head) => {
+                if let Err(rejection) = super::act::throttle_arrival(&self.own_limits, client) {
+                    return refuse(rejection);
+                }
+                match super::attempt::receipt_id(head.path) {
+                    Some(id) => Triage::Receipt(id),
+                    None => refuse(Reason::NotFound.into()),
+                }
+            }
             (Standing::Desk(desk), Method::Post) => match self.hear(desk, client, head) {
                 Ok(conversation) => Triage::Converse(conversation),
                 Err(rejection) => refuse(rejection),
@@ -229,7 +240,7 @@ impl Gateway {
             Spot::Route(index) => Some(self.places[index].route.body_deadline),
             Spot::Own(own) => match self.own.get(&own)? {
                 Standing::Desk(desk) => Some(desk.body_deadline),
-                Standing::Sheet(_) => None,
+                Standing::Sheet(_) | Standing::Receipts => None,
             },
         }
     }
@@ -240,13 +251,13 @@ impl Standing {
     fn preflight(&self, head: &Head<'_>) -> String {
         match self {
             Self::Desk(Desk { cors: Some(cors), .. }) => cors.lines(head) + Cors::desk_lines(),
-            Self::Desk(Desk { cors: None, .. }) | Self::Sheet(_) => String::new(),
+            Self::Desk(Desk { cors: None, .. }) | Self::Sheet(_) | Self::Receipts => String::new(),
         }
     }
 
     fn allow(&self) -> Allow {
         match self {
-            Self::Sheet(_) => Allow::Sheet,
+            Self::Sheet(_) | Self::Receipts => Allow::Sheet,
             Self::Desk(_) => Allow::Desk,
         }
     }

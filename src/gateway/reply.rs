@@ -87,6 +87,8 @@ pub enum Outcome {
     Options,
     /// The act was done, and the client knows.
     Accepted,
+    /// A person goes on from here: a GET-Action that was not sent, or not yet.
+    Review,
     /// 204: nothing was done.
     Refused,
     /// 429, ours or the upstream's.
@@ -115,11 +117,12 @@ pub enum Outcome {
 
 impl Outcome {
     /// Every outcome, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Arrived,
         Self::NotModified,
         Self::Options,
         Self::Accepted,
+        Self::Review,
         Self::Refused,
         Self::Throttled,
         Self::Pending,

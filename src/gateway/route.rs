@@ -1,7 +1,7 @@
 //! One address: its form and everything that holds for acts on it.
 
 use super::head::Head;
-use super::{ConsequenceRule, Guard, Idempotency, Limits, Outbound, Tool};
+use super::{ConsequenceRule, GetAction, Guard, Idempotency, Limits, Outbound, Tool};
 use crate::form::{CompiledForm, Representation};
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ pub struct Route {
     pub name: String,
     /// The exact path, as it stands on the wire.
     pub address: String,
+    /// `p`: what an actor should know before it acts.
+    pub context: String,
     /// What is enforced; `arrival` publishes it.
     pub form: CompiledForm,
     /// What GET answers (GPT draft, "Arrival").
@@ -38,12 +40,14 @@ pub struct Route {
     pub cors: Option<Cors>,
     /// How it is called over MCP, where it is.
     pub tool: Option<Tool>,
+    /// What a GET with members in its query means.
+    pub get_action: Option<GetAction>,
 }
 
 impl Route {
     /// Whether some act on it is recorded.
     pub fn keeps_records(&self) -> bool {
-        self.idempotency.is_some()
+        self.idempotency.is_some() || self.get_action.is_some()
     }
 }
 

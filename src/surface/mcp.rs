@@ -166,6 +166,9 @@ impl Mcp {
             Reason::Syntax(_)
             | Reason::NumberUnsafe
             | Reason::Form
+            | Reason::Parameters
+            | Reason::Secret
+            | Reason::Bystander
             | Reason::Upstream
             | Reason::Throttled
             | Reason::Stale

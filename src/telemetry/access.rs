@@ -4,8 +4,8 @@
 //! When the sink blocks or is full the buffer stops growing and lines are counted as lost: a full
 //! disk costs lines, not requests.
 
-use super::Record;
 use super::label::{door_label, method_label, outcome_label, reason_label, replay_label, result_label};
+use super::{AttemptRecord, Record};
 use crate::gateway::Door;
 use prometheus::IntCounter;
 use std::fmt::Write as _;
@@ -192,6 +192,9 @@ fn write_line(out: &mut Vec<u8>, record: &Record<'_>) {
             let _ = write!(line, ",\"door\":\"{}\"", door_label(record.door));
         }
     }
+    if let Some(attempt) = record.attempt {
+        line.attempt(attempt);
+    }
     if let Some(reason) = record.reason {
         let _ = write!(line, ",\"reason\":\"{}\"", reason_label(reason));
     }
@@ -238,6 +241,21 @@ impl std::fmt::Write for Line<'_> {
 }
 
 impl Line<'_> {
+    /// Names of members are the form's, never the client's.
+    fn attempt(&mut self, attempt: &AttemptRecord) {
+        let AttemptRecord { code, trace } = attempt;
+        let _ = write!(self, ",\"code\":\"{}\"", code.name());
+        if let Some(key) = trace.key {
+            let _ = write!(self, ",\"key\":\"{key}\"");
+        }
+        let _ = self.write_str(",\"members\":[");
+        for (index, name) in trace.members.iter().enumerate() {
+            let _ = self.write_str(if index == 0 { "" } else { "," });
+            self.string(name.as_bytes(), usize::MAX);
+        }
+        let _ = self.write_str("]");
+    }
+
     /// A JSON string of at most `cap` characters. Control characters, and what is not UTF-8, come out
     /// as U+FFFD: nothing that a client sends can end a line or colour a terminal.
     fn string(&mut self, bytes: &[u8], cap: usize) {

@@ -46,6 +46,9 @@ reasons! {
     Syntax(NumberInexact) is "number_inexact" for Route;
     NumberUnsafe is "number_unsafe" for Route;
     Form is "form" for Route;
+    Parameters is "parameters" for Route;
+    Secret is "secret" for Route;
+    Bystander is "bystander" for Route;
     Upstream is "upstream" for Route;
     Throttled is "throttled" for Route;
     Stale is "stale" for Route;
@@ -146,6 +149,7 @@ pub fn outcome_label(outcome: Outcome) -> &'static str {
         Outcome::NotModified => "not_modified",
         Outcome::Options => "options",
         Outcome::Accepted => "accepted",
+        Outcome::Review => "review",
         Outcome::Refused => "refused",
         Outcome::Throttled => "throttled",
         Outcome::Pending => "pending",

@@ -286,6 +286,9 @@ impl Families {
 
     fn route(&self, route: &Route) -> RouteMeters {
         let name = route.name.as_str();
+        let opened = route.get_action.is_some();
+        let can_happen =
+            |method, outcome| can_happen(method, outcome) || opened && can_be_opened(method, outcome);
         self.limiter_keys.with_label_values(&[name]);
         let states = ReplayState::ALL.iter().filter(|_| route.keeps_records());
         let replay = |state: &ReplayState| self.replays.with_label_values(&[name, replay_label(*state)]);
@@ -377,6 +380,7 @@ fn can_happen(method: Method, outcome: Outcome) -> bool {
     match outcome {
         Outcome::Arrived | Outcome::NotModified => matches!(method, Method::Get | Method::Head),
         Outcome::Options => method == Method::Options,
+        Outcome::Review => false,
         Outcome::Accepted
         | Outcome::Refused
         | Outcome::Pending
@@ -389,6 +393,28 @@ fn can_happen(method: Method, outcome: Outcome) -> bool {
         Outcome::Throttled => matches!(method, Method::Get | Method::Head | Method::Post),
         Outcome::Stray => method == Method::Other,
         Outcome::Abandoned | Outcome::Internal => method != Method::Other,
+    }
+}
+
+/// The same where a GET may be an act.
+fn can_be_opened(method: Method, outcome: Outcome) -> bool {
+    match outcome {
+        Outcome::Review | Outcome::Refused => matches!(method, Method::Get | Method::Head),
+        Outcome::Accepted
+        | Outcome::Pending
+        | Outcome::Throttled
+        | Outcome::Unavailable
+        | Outcome::Failed
+        | Outcome::Unknown => method == Method::Get,
+        Outcome::Arrived
+        | Outcome::NotModified
+        | Outcome::Options
+        | Outcome::Stale
+        | Outcome::Unauthorized
+        | Outcome::Stray
+        | Outcome::Malformed
+        | Outcome::Abandoned
+        | Outcome::Internal => false,
     }
 }
 
@@ -405,6 +431,7 @@ fn can_happen_at_own(method: Method, outcome: Outcome) -> bool {
         | Outcome::Pending
         | Outcome::Stale
         | Outcome::Unauthorized
+        | Outcome::Review
         | Outcome::Failed
         | Outcome::Unknown => false,
     }

@@ -30,7 +30,10 @@ fn after(reason: Option<Reason>) -> Option<Reason> {
             Kind::NumberInexact => Reason::NumberUnsafe,
         },
         Some(Reason::NumberUnsafe) => Reason::Form,
-        Some(Reason::Form) => Reason::Upstream,
+        Some(Reason::Form) => Reason::Parameters,
+        Some(Reason::Parameters) => Reason::Secret,
+        Some(Reason::Secret) => Reason::Bystander,
+        Some(Reason::Bystander) => Reason::Upstream,
         Some(Reason::Upstream) => Reason::Throttled,
         Some(Reason::Throttled) => Reason::Stale,
         Some(Reason::Stale) => Reason::Unauthorized,
@@ -115,6 +118,9 @@ fn producer(reason: Reason) -> Producer {
         }
         Reason::Upstream => {
             [400, 404, 409, 410, 412, 422].map(|status| title(&format!("\"status {status}\""))).to_vec()
+        }
+        Reason::Parameters | Reason::Secret | Reason::Bystander => {
+            return Producer::Elsewhere("two keys: surface::get_action");
         }
         Reason::Throttled => return Producer::Elsewhere("429: wire::limits"),
         Reason::Stale => return Producer::Elsewhere("412: wire::framing, wire::table"),

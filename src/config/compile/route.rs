@@ -1,5 +1,6 @@
 //! The routes.
 
+use super::get_action::Around;
 use super::token::Holder;
 use super::upstream::Backend;
 use super::{Compiler, Distinct, Located, given};
@@ -22,6 +23,8 @@ pub(super) struct Defaults<'f> {
     content_type: raw::ContentType,
     limits: &'f Field<Either<NoneWord, raw::Limits>>,
     limiter_keys: usize,
+    /// `public_url`.
+    public: Option<&'f str>,
 }
 
 impl Compiler<'_> {
@@ -38,6 +41,7 @@ impl Compiler<'_> {
             body_deadline: self.time(&given.body_deadline, Duration::from_secs(10)),
             content_type: given.content_type.given().copied().unwrap_or(raw::ContentType::Json),
             limits: &given.limits,
+            public: file.public_url.given().map(|url| url.0.as_str()),
             limiter_keys: self.number(&file.limiter_keys, 1..=10_000_000, 65_536) as usize,
         }
     }
@@ -59,6 +63,7 @@ impl Compiler<'_> {
             self.fault(at, "at least one route is needed");
         }
         let (mut addresses, mut names) = (Distinct::default(), Distinct::default());
+        let mut labels = Distinct::default();
         let mut routes = Vec::new();
         for (at, entry) in given(&file.routes) {
             if let Field::Given(at, address) = &entry.address {
@@ -67,6 +72,7 @@ impl Compiler<'_> {
             if let Field::Given(at, name) = &entry.name {
                 names.claim(self, *at, "the name", &name.0);
             }
+            self.claim_label(&mut labels, entry);
             let route = self.route(at, entry, lints, defaults, backends, holders);
             routes.extend(route.map(|route| Located { mark: at, route }));
         }
@@ -103,11 +109,13 @@ impl Compiler<'_> {
             self.examples(examples, &form, max_body);
         }
         let tool = self.tool(entry, &form);
+        let get_action = self.get_action(entry, Around { form: &form, max_body, public: defaults.public });
         let context = entry.context.given().map_or("", String::as_str);
         Some(Route {
             name: name?.0.clone(),
             address: address?.0.clone(),
             arrival: arrival(context, &messages, &form),
+            context: context.to_owned(),
             form,
             gpt_type: entry.gpt_type.given().map(|gpt_type| gpt_type.0.clone()),
             max_body,
@@ -123,6 +131,7 @@ impl Compiler<'_> {
             idempotency,
             cors,
             tool,
+            get_action,
         })
     }
 

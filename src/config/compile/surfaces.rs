@@ -5,7 +5,7 @@ use crate::config::field::Field;
 use crate::config::raw::{self, Switch};
 use crate::config::tree::Tree;
 use crate::gateway::{Desk, Limits, Sheet};
-use crate::surface::Mcp;
+use crate::surface::{self, Mcp};
 
 /// The gateway's own addresses.
 pub(in crate::config) struct Surfaces {
@@ -24,7 +24,19 @@ impl Compiler<'_> {
         defaults: &super::route::Defaults<'_>,
         routes: &[Located],
     ) -> Surfaces {
-        let sheets = Vec::new();
+        let mut sheets = Vec::new();
+        let opened = routes.iter().any(|located| located.route.get_action.is_some());
+        let drawn = || routes.iter().map(|located| &located.route);
+        if Self::is_on(file, |surfaces| &surfaces.llms, opened)
+            && let Some(public) = self.public_url(file, "`/llms.txt`")
+        {
+            sheets.push(surface::llms(public, drawn()));
+        }
+        if Self::is_on(file, |surfaces| &surfaces.robots, opened)
+            && let Some(public) = self.public_url(file, "`/robots.txt`")
+        {
+            sheets.push(surface::robots(public, drawn()));
+        }
         let mut desks: Vec<Desk> = Vec::new();
         let mcp = self.mcp(file, routes).map(|(desk, mcp)| {
             desks.push(desk);
@@ -41,7 +53,8 @@ impl Compiler<'_> {
                 );
             }
         }
-        let limits = if sheets.is_empty() && desks.is_empty() {
+        // Receipts are read under the same rates.
+        let limits = if sheets.is_empty() && desks.is_empty() && !opened {
             None
         } else {
             let at = file.surfaces.mark().unwrap_or(Tree::ROOT);
@@ -51,7 +64,6 @@ impl Compiler<'_> {
     }
 
     /// Whether a surface is on, where the file says nothing it is `otherwise`.
-    #[expect(dead_code, reason = "the surfaces that ask come next")]
     pub(super) fn is_on(
         file: &raw::File,
         pick: impl Fn(&raw::Surfaces) -> &Field<Switch>,
@@ -65,7 +77,6 @@ impl Compiler<'_> {
     }
 
     /// `public_url`, which a surface that shows absolute addresses cannot do without.
-    #[expect(dead_code, reason = "the surfaces that ask come next")]
     pub(super) fn public_url<'f>(&self, file: &'f raw::File, what: &str) -> Option<&'f str> {
         match &file.public_url {
             Field::Given(_, url) => Some(&url.0),

@@ -160,6 +160,7 @@ impl Ending {
             Outcome::Arrived
             | Outcome::NotModified
             | Outcome::Options
+            | Outcome::Review
             | Outcome::Pending
             | Outcome::Stale
             | Outcome::Unauthorized

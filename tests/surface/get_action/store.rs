@@ -1,0 +1,1 @@
+//! Records that outlive the process: filled in when the store is there.
