@@ -1,0 +1,46 @@
+"""What many routes cost: a request, a start, a reload, memory."""
+
+import json
+import statistics
+import time
+
+from load import load
+from servers import Wrong, ask
+
+RELOADS = 3
+
+
+def facts(server):
+    """Start, reload and memory. A reload: one route has changed; everything is read, no form is new."""
+    rss, taken = server.rss(), []
+    for number in range(20):
+        server.config["routes"][-1]["context"] = f"Places an order with warehouse {number}."
+        server.write()
+        began = time.monotonic()
+        answer = ask(server.admin, "POST", "/-/reload", patience=server.patience)
+        took = time.monotonic() - began
+        result = json.loads(answer.body).get("result") if answer.status == 200 else answer.body.decode(errors="replace")
+        # Its own watch may have been first: then it had nothing to do, and says nothing.
+        if result == "published":
+            taken.append(took)
+        elif result != "unchanged":
+            raise Wrong(f"formgate with {len(server.addresses)} routes, reload: {result}")
+        if len(taken) == RELOADS or sum(taken) > 20:
+            break
+    return {
+        "routes": len(server.addresses),
+        "started_in_s": round(server.started_in, 3),
+        "reloaded_in_s": round(statistics.median(taken), 3) if taken else None,
+        "rss_kib": rss,
+    }
+
+
+def compare(one, many, kinds, folder, core, options, record):
+    """The same requests to one route, and to each of the many in turn."""
+    for number in range(options.route_rounds + options.warm):
+        for kind in kinds:
+            pair = [one, many] if number % 2 else [many, one]
+            for server in pair:
+                row = load(server, kind, folder, core, options.seconds, server.addresses)
+                if number >= options.warm:
+                    record("routes-load", {"round": number - options.warm, "routes": len(server.addresses)} | row)
