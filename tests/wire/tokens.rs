@@ -206,6 +206,42 @@ fn tokens_have_rates_of_their_own() {
     assert_eq!([unfit("198.51.100.1"), unfit("198.51.100.2"), unfit("198.51.100.3")], [204, 204, 429]);
 }
 
+/// B-18 at a desk, too: a holder is counted there as such, wherever it is, and a stranger by address; the token opens
+/// nothing but what it opens at the address.
+#[test]
+fn desks_count_holders_apart() {
+    let backend = Backend::agreeing();
+    let gate = setup(&backend)
+        .with("defaults/limits", json!({ "get": "none", "post": "1/m burst 3", "refused": "none" }))
+        .with("routes/0/limits", "none")
+        .with("routes/0/mcp", true)
+        .with("surfaces", json!({ "mcp": { "path": "/mcp" } }))
+        .with("trusted_proxies", json!(["127.0.0.1"]))
+        .start();
+    let say = |address: &str, token: &str, body: String| {
+        let request = Request::post("/mcp", body)
+            .field("Accept", "application/json, text/event-stream")
+            .field("MCP-Protocol-Version", "2025-11-25")
+            .field("Authorization", &format!("Bearer {token}"))
+            .field("X-Forwarded-For", address);
+        gate.exchange(&request).status
+    };
+    let ping = || r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_owned();
+    let call = || {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"meetings_start","arguments":{MEETING_BODY}}}}}"#
+        )
+    };
+    let strangers: Vec<u16> = (0..4).map(|_| say("203.0.113.1", "nobodys", ping())).collect();
+    assert_eq!(strangers, [200, 200, 200, 429]);
+    let holders =
+        [("203.0.113.1", AGENT), ("203.0.113.2", SECOND), ("203.0.113.3", AGENT), ("203.0.113.4", AGENT)];
+    assert_eq!(holders.map(|(address, token)| say(address, token, call())), [200, 200, 200, 429]);
+    assert_eq!(say("203.0.113.1", OTHER, call()), 401, "counted as a holder, and of another route");
+    assert_eq!(say("203.0.113.5", ONCALL, ping()), 200, "an operator is a stranger here");
+    assert_eq!(backend.count(), 3);
+}
+
 /// The line says whose token it was, by name. Neither token nor hash comes out anywhere.
 #[test]
 fn the_line_names_the_holder_and_nothing_shows_the_token() {
