@@ -2,6 +2,10 @@
 //!
 //! All parsing here is of bytes from the network: total, linear, allocation-free.
 
+mod accept;
+
+pub use accept::Accept;
+
 /// Whether a `Content-Type` says JSON in UTF-8: `application/json`, charset absent or utf-8.
 ///
 /// Anything else in the field (a second type, a bad parameter, a second charset) makes it something

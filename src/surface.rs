@@ -7,6 +7,7 @@
 
 mod llms;
 mod mcp;
+pub mod page;
 mod robots;
 
 pub use llms::llms;

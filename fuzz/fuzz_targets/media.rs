@@ -2,7 +2,7 @@
 #![no_main]
 
 use formgate::gateway::{Field, Gateway, Head};
-use formgate::media::{Coding, Codings, is_any_json, is_json_utf8, is_text, lists, names_entity_tag};
+use formgate::media::{Accept, Coding, Codings, is_any_json, is_json_utf8, is_text, lists, names_entity_tag};
 use libfuzzer_sys::fuzz_target;
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::LazyLock;
@@ -38,7 +38,7 @@ fn expected(values: &[&[u8]], peer: IpAddr) -> IpAddr {
 
 fuzz_target!(|bytes: &[u8]| {
     let [mode, field @ ..] = bytes else { return };
-    match mode % 5 {
+    match mode % 6 {
         0 => {
             let _ = is_text(field);
             if is_json_utf8(field) {
@@ -75,6 +75,16 @@ fuzz_target!(|bytes: &[u8]| {
             });
         }
         3 => {
+            let accept = Accept::NONE.read(field);
+            let named = field.to_ascii_lowercase().windows(9).any(|window| window == b"text/html");
+            assert!(named || !accept.prefers_page());
+            if !field.contains(&b'"') {
+                for (at, _) in field.iter().enumerate().filter(|(_, byte)| **byte == b',') {
+                    assert_eq!(Accept::NONE.read(&field[at + 1..]).read(&field[..at]), accept);
+                }
+            }
+        }
+        4 => {
             if lists(field, "close") {
                 assert!(field.to_ascii_lowercase().windows(5).any(|window| window == b"close"));
             }

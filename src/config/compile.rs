@@ -9,6 +9,7 @@ mod get_action;
 mod idempotency;
 mod mcp;
 mod outbound;
+mod page;
 mod route;
 mod settings;
 mod surfaces;

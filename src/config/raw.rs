@@ -10,7 +10,7 @@ pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
     AccessLogWord, AdminWord, Filled, GptType, HashWord, HostWord, ListenAddress, MemoryWord, Network,
-    NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Time, TimeOrOff,
+    NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Switch, Time, TimeOrOff,
     UpstreamPath,
 };
 use crate::form::Lint;
@@ -157,6 +157,8 @@ pub(super) struct Defaults {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Surfaces {
+    /// A page for people at each address, for who asks for `text/html`. Default `on`.
+    pub(super) pages: Field<Switch>,
     /// `/llms.txt`, for agents that know nothing of this gateway. Default `on` where a route has `get_action`.
     pub(super) llms: Field<Switch>,
     /// `/robots.txt`, which keeps crawlers from GET-Actions. Default `on` where a route has `get_action`.
@@ -177,15 +179,6 @@ pub(super) struct Mcp {
     pub(super) origins: Field<Vec<Field<Origin>>>,
     /// What clients show as the server's name. Default `formgate`.
     pub(super) name: Field<Filled>,
-}
-
-/// `on` or `off`.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-#[schemars(inline)]
-pub(super) enum Switch {
-    On,
-    Off,
 }
 
 /// Rates per client: `5/s burst 10`, or `none`.

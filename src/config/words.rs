@@ -61,6 +61,14 @@ impl<T> Visitor<'_> for WordVisitor<T> {
 }
 
 word!(any
+    /// `on` or `off`; to some readers of YAML these are `true` and `false`, so those are said to be the same.
+    Switch(bool) by |text| match text {
+        "on" | "true" => Ok(true),
+        "off" | "false" => Ok(false),
+        _ => Err("expected `on` or `off`".to_owned()),
+    },
+    { "enum": ["on", "off", true, false] });
+word!(any
     /// `64KiB`, or bytes.
     Size(usize) by |text| bounds::parse_size(text).map_err(|fault| fault.to_string()),
     { "type": ["string", "integer"], "pattern": "^[0-9]+(B|KiB|MiB|GiB)?$", "minimum": 0 });

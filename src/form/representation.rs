@@ -14,6 +14,13 @@ pub struct Representation {
     variants: Vec<Variant>,
 }
 
+/// How hard each coding tries: its own scale.
+struct Effort {
+    gzip: u32,
+    brotli: u32,
+    zstd: i32,
+}
+
 /// One coding of a representation.
 #[derive(Debug)]
 pub struct Variant {
@@ -29,14 +36,18 @@ impl Representation {
     /// Compresses at load; a variant that would not be smaller is left out.
     pub fn new(bytes: Vec<u8>) -> Self {
         let digest = digest_of(&bytes);
-        Self::under(digest, bytes)
+        // Documents drawn from forms are long and many, and load waits for them: not the last per cent.
+        Self::under(digest, bytes, &Effort { gzip: 6, brotli: 5, zstd: 6 })
     }
 
     /// Under a digest that depends on all of the bytes.
-    fn under(digest: String, bytes: Vec<u8>) -> Self {
+    fn under(digest: String, bytes: Vec<u8>, effort: &Effort) -> Self {
         let mut variants = Vec::with_capacity(4);
-        let coded =
-            [(Coding::Zstd, zstd(&bytes)), (Coding::Brotli, brotli(&bytes)), (Coding::Gzip, gzip(&bytes))];
+        let coded = [
+            (Coding::Zstd, zstd(&bytes, effort.zstd)),
+            (Coding::Brotli, brotli(&bytes, effort.brotli)),
+            (Coding::Gzip, gzip(&bytes, effort.gzip)),
+        ];
         let variant = |coding: Coding, bytes: Vec<u8>| Variant {
             coding,
             bytes: Bytes::from(bytes),
@@ -83,7 +94,7 @@ pub fn arrival(context: &str, messages: &str, form: &CompiledForm) -> Representa
     body.push_str(",\"digest\":\"");
     body.push_str(&digest);
     body.push_str("\"}");
-    Representation::under(digest, body.into_bytes())
+    Representation::under(digest, body.into_bytes(), &Effort { gzip: 9, brotli: 11, zstd: 19 })
 }
 
 fn digest_of(bytes: &[u8]) -> String {
@@ -98,23 +109,23 @@ fn digest_of(bytes: &[u8]) -> String {
 
 // Writing to a `Vec` does not fail; were it to, the variant is left out.
 
-fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+fn gzip(bytes: &[u8], level: u32) -> Option<Vec<u8>> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
     out.write_all(bytes).ok()?;
     out.finish().ok()
 }
 
-fn brotli(bytes: &[u8]) -> Option<Vec<u8>> {
+fn brotli(bytes: &[u8], level: u32) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     // A window that holds all of it, and not more: the encoder's memory goes by the window, tens of MiB at 22.
     let window = (usize::BITS - bytes.len().leading_zeros()).clamp(10, 22);
-    let mut writer = brotli::CompressorWriter::new(&mut out, 4096, 11, window);
+    let mut writer = brotli::CompressorWriter::new(&mut out, 4096, level, window);
     writer.write_all(bytes).ok()?;
     writer.flush().ok()?;
     drop(writer);
     Some(out)
 }
 
-fn zstd(bytes: &[u8]) -> Option<Vec<u8>> {
-    zstd::bulk::compress(bytes, 19).ok()
+fn zstd(bytes: &[u8], level: i32) -> Option<Vec<u8>> {
+    zstd::bulk::compress(bytes, level).ok()
 }

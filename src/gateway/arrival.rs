@@ -4,19 +4,23 @@ use super::head::Head;
 use super::reply::{Outcome, Reply};
 use super::route::{Cors, Route};
 use crate::form::{Representation, Variant};
-use crate::media::{Coding, Codings, names_entity_tag};
+use crate::media::{Accept, Coding, Codings, names_entity_tag};
 use crate::reason::Allow;
 use bytes::Bytes;
 
-const JSON: &str = "application/json";
-
-/// Everything that can be answered to an arrival at one address.
+/// Everything that can be answered to an arrival at one address: one view of it, or two.
 #[derive(Debug)]
 pub(super) struct Arrival {
-    /// Identity first.
-    variants: Vec<Prepared>,
+    /// What is answered to everyone who does not ask for the page: of a route, the JSON.
+    usual: View,
+    /// The page for people, where there is one.
+    page: Option<View>,
     options: Reply,
 }
+
+/// One media type of an address, in every coding; identity first.
+#[derive(Debug)]
+struct View(Vec<Prepared>);
 
 #[derive(Debug)]
 struct Prepared {
@@ -29,34 +33,29 @@ struct Prepared {
 
 impl Arrival {
     pub(super) fn new(route: &Route) -> Self {
-        let advisory = advisory_lines(route);
-        Self {
-            variants: route
-                .arrival
-                .variants()
-                .iter()
-                .map(|variant| Prepared::new(variant, JSON, &advisory))
-                .collect(),
-            options: match route.cors {
-                // Which origin may is said by `Cors::lines`, which knows who asks.
-                Some(_) => options(Allow::Route, &Cors::preflight_lines(route)),
-                None => options(Allow::Route, ""),
-            },
-        }
+        let kind = kind_line(route);
+        let any_origin = if route.cors.is_some() { "Access-Control-Allow-Origin: *\r\n" } else { "" };
+        let usual = View::new("application/json", &route.arrival, &format!("{kind}{any_origin}"));
+        let page = route.page.as_ref().map(|page| {
+            View::new("text/html; charset=utf-8", &page.representation, &format!("{kind}{}", page.lines))
+        });
+        let options = match route.cors {
+            // Which origin may is said by `Cors::lines`, which knows who asks.
+            Some(_) => options(Allow::Route, &Cors::preflight_lines(route)),
+            None => options(Allow::Route, ""),
+        };
+        Self { usual, page, options }
     }
 
     /// A document of the gateway's own, of this media type and with these lines.
     pub(super) fn of_sheet(representation: &Representation, media_type: &str, lines: &str) -> Self {
-        let variants = representation.variants().iter();
-        Self {
-            variants: variants.map(|variant| Prepared::new(variant, media_type, lines)).collect(),
-            options: options(Allow::Sheet, ""),
-        }
+        let view = View::new(media_type, representation, lines);
+        Self { usual: view, page: None, options: options(Allow::Sheet, "") }
     }
 
-    /// Never depends on anything but the head's `Accept-Encoding` and `If-None-Match` (P8).
+    /// Never depends on anything but the head's `Accept`, `Accept-Encoding` and `If-None-Match` (P8).
     pub(super) fn answer(&self, head: &Head<'_>, with_body: bool) -> (Reply, Outcome) {
-        let chosen = self.choose(head);
+        let chosen = self.view(head).choose(head);
         let fresh = |field| names_entity_tag(field, false, |tag| tag == chosen.etag.as_bytes());
         if head.all("if-none-match").any(fresh) {
             return (chosen.not_modified.clone(), Outcome::NotModified);
@@ -70,21 +69,45 @@ impl Arrival {
     }
 
     /// Whether `If-Match` lets an act pass: absent, `*`, or naming a tag of the current form.
+    ///
+    /// A tag of the page counts: the page holds the whole arrival or its digest, so its tag is current only
+    /// while the form is, and whoever read the page has read the form.
     pub(super) fn is_current(&self, head: &Head<'_>) -> bool {
         let mut fields = head.all("if-match").peekable();
-        let current = |tag: &[u8]| self.variants.iter().any(|variant| variant.etag.as_bytes() == tag);
-        fields.peek().is_none() || fields.any(|field| names_entity_tag(field, true, current))
+        let views = std::iter::once(&self.usual).chain(&self.page);
+        fields.peek().is_none()
+            || fields
+                .any(|field| names_entity_tag(field, true, |tag| views.clone().any(|view| view.has(tag))))
+    }
+
+    /// The page where it is asked for by name, the JSON for everything else: never 406 (B-13).
+    fn view(&self, head: &Head<'_>) -> &View {
+        match &self.page {
+            Some(page) if head.all("accept").fold(Accept::NONE, Accept::read).prefers_page() => page,
+            Some(_) | None => &self.usual,
+        }
+    }
+}
+
+impl View {
+    fn new(media_type: &str, representation: &Representation, own: &str) -> Self {
+        let prepare = |variant| Prepared::new(media_type, variant, own);
+        Self(representation.variants().iter().map(prepare).collect())
+    }
+
+    fn has(&self, tag: &[u8]) -> bool {
+        self.0.iter().any(|variant| variant.etag.as_bytes() == tag)
     }
 
     fn choose(&self, head: &Head<'_>) -> &Prepared {
         let mut fields = head.all("accept-encoding").peekable();
-        let identity = &self.variants[0];
+        let identity = &self.0[0];
         if fields.peek().is_none() {
             return identity;
         }
         let codings = fields.fold(Codings::NONE, Codings::read);
         // Highest quality, then fewest bytes. Nothing acceptable still gets the form: never 406.
-        self.variants
+        self.0
             .iter()
             .filter(|variant| codings.quality(variant.coding) > 0)
             .max_by_key(|variant| {
@@ -96,10 +119,11 @@ impl Arrival {
 }
 
 impl Prepared {
-    fn new(variant: &Variant, media_type: &str, advisory: &str) -> Self {
+    /// `own`: lines that only this view has.
+    fn new(media_type: &str, variant: &Variant, own: &str) -> Self {
         let Variant { coding, bytes, etag } = variant;
         let shared =
-            format!("ETag: {etag}\r\nCache-Control: no-cache\r\nVary: Accept, Accept-Encoding\r\n{advisory}");
+            format!("ETag: {etag}\r\nCache-Control: no-cache\r\nVary: Accept, Accept-Encoding\r\n{own}");
         let encoding = match coding {
             Coding::Identity => String::new(),
             Coding::Gzip | Coding::Brotli | Coding::Zstd => {
@@ -121,18 +145,8 @@ impl Prepared {
     }
 }
 
-/// `GPT-Type`, and leave for any page to read a form that anyone can read.
-fn advisory_lines(route: &Route) -> String {
-    let mut lines = String::new();
-    if let Some(kind) = &route.gpt_type {
-        lines.push_str("GPT-Type: ");
-        lines.push_str(kind);
-        lines.push_str("\r\n");
-    }
-    if route.cors.is_some() {
-        lines.push_str("Access-Control-Allow-Origin: *\r\n");
-    }
-    lines
+fn kind_line(route: &Route) -> String {
+    route.gpt_type.as_ref().map(|kind| format!("GPT-Type: {kind}\r\n")).unwrap_or_default()
 }
 
 pub(super) fn options(allow: Allow, more: &str) -> Reply {

@@ -18,6 +18,8 @@ pub struct Route {
     pub form: CompiledForm,
     /// What GET answers (GPT draft, "Arrival").
     pub arrival: Representation,
+    /// What GET answers to who asks for `text/html`; `None` is the JSON for everyone.
+    pub page: Option<Page>,
     /// `GPT-Type`, a field value that needs no escaping.
     pub gpt_type: Option<String>,
     /// Bytes of a body, at most.
@@ -49,6 +51,15 @@ impl Route {
     pub fn keeps_records(&self) -> bool {
         self.idempotency.is_some() || self.get_action.is_some()
     }
+}
+
+/// The page for people at an address: another representation of what is there (G-11).
+#[derive(Debug)]
+pub struct Page {
+    /// The page, in every coding. It must change whenever the arrival does: its tag stands for the form too.
+    pub representation: Representation,
+    /// Field lines that only the page carries, each ended by CRLF.
+    pub lines: String,
 }
 
 /// Which declared media types are read as JSON.

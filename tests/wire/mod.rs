@@ -14,6 +14,7 @@ mod limits;
 mod negotiation;
 mod once;
 mod outcomes;
+mod page;
 mod record;
 mod reload;
 mod reload_load;

@@ -2,7 +2,7 @@
 
 use crate::support::{Backend, MEETING, Request, Setup};
 
-/// G-13: never 406. The HTML page is issue 4; until then the JSON is right for `text/html`, too.
+/// G-13: never 406. Who gets the page is in `page.rs`.
 #[test]
 fn no_accept_is_ever_refused() {
     let backend = Backend::agreeing();

@@ -1,6 +1,7 @@
 //! The routes.
 
 use super::get_action::Around;
+use super::page::page;
 use super::token::Holder;
 use super::upstream::Backend;
 use super::{Compiler, Distinct, Located, given};
@@ -25,6 +26,7 @@ pub(super) struct Defaults<'f> {
     limiter_keys: usize,
     /// `public_url`.
     public: Option<&'f str>,
+    pages: bool,
 }
 
 impl Compiler<'_> {
@@ -43,6 +45,7 @@ impl Compiler<'_> {
             limits: &given.limits,
             public: file.public_url.given().map(|url| url.0.as_str()),
             limiter_keys: self.number(&file.limiter_keys, 1..=10_000_000, 65_536) as usize,
+            pages: Self::is_on(file, |surfaces| &surfaces.pages, true),
         }
     }
 
@@ -111,11 +114,12 @@ impl Compiler<'_> {
         let tool = self.tool(entry, &form);
         let get_action = self.get_action(entry, Around { form: &form, max_body, public: defaults.public });
         let context = entry.context.given().map_or("", String::as_str);
-        Some(Route {
+        let mut route = Route {
             name: name?.0.clone(),
             address: address?.0.clone(),
             arrival: arrival(context, &messages, &form),
             context: context.to_owned(),
+            page: None,
             form,
             gpt_type: entry.gpt_type.given().map(|gpt_type| gpt_type.0.clone()),
             max_body,
@@ -132,7 +136,11 @@ impl Compiler<'_> {
             cors,
             tool,
             get_action,
-        })
+        };
+        if defaults.pages {
+            route.page = Some(page(&route, entry, defaults.public));
+        }
+        Some(route)
     }
 
     fn form_options(&self, entry: &raw::Route, lints: &LintLevels, max_body: usize) -> FormOptions {

@@ -2,8 +2,9 @@
 
 use super::{Compiler, Located};
 use crate::config::field::Field;
-use crate::config::raw::{self, Switch};
+use crate::config::raw;
 use crate::config::tree::Tree;
+use crate::config::words::Switch;
 use crate::gateway::{Desk, Limits, Sheet};
 use crate::surface::{self, Mcp};
 
@@ -70,8 +71,7 @@ impl Compiler<'_> {
         otherwise: bool,
     ) -> bool {
         match file.surfaces.given().map(|surfaces| pick(surfaces).given()) {
-            Some(Some(Switch::On)) => true,
-            Some(Some(Switch::Off)) => false,
+            Some(Some(Switch(on))) => *on,
             Some(None) | None => otherwise,
         }
     }

@@ -1,0 +1,247 @@
+//! The page for people: what an address is, the form to read and to fill in, and what came of it.
+//!
+//! One document without any other: its style and its script are in it, and its policy names both by their
+//! digests and allows nothing else. What the script knows comes as data in the document, so the same script
+//! serves every form. Reading needs no script.
+//!
+//! A page is bounded whatever the form: documentation is cut at 16 KiB, saying so; a form over 10 KiB is
+//! not in the page, and the script reads it from the same address, where programs do.
+
+mod documentation;
+mod example;
+mod paper;
+mod terms;
+
+use crate::form::Representation;
+use crate::gateway::{Page, Route};
+use crate::json::Document;
+use paper::Paper;
+use sha2::{Digest, Sha256};
+use std::sync::LazyLock;
+
+/// What a page is drawn from: a route, and what the configuration says about it beyond what is enforced.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'s> {
+    /// The route; whether it has a page already is not looked at.
+    pub route: &'s Route,
+    /// `m`: role and content.
+    pub messages: &'s [(&'s str, &'s str)],
+    /// Bodies that the route says are accepted.
+    pub accepted: &'s [&'s str],
+    /// `public_url`.
+    pub public_url: Option<&'s str>,
+}
+
+/// Bytes of a form that comes with its page.
+const EMBEDDED: usize = 10 << 10;
+/// Characters of `p`, and bytes of the messages, that a page shows.
+const CONTEXT: usize = 2000;
+
+static STYLE: LazyLock<String> = LazyLock::new(|| lean(include_str!("page/page.css")));
+static SCRIPT: LazyLock<String> = LazyLock::new(|| lean(include_str!("page/page.js")));
+static LINES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "Content-Security-Policy: default-src 'none'; script-src '{}'; style-src '{}'; connect-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+         trusted-types 'none'\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n",
+        source_of(&SCRIPT),
+        source_of(&STYLE)
+    )
+});
+
+/// Draws the page of a route.
+pub fn draw(subject: &Subject<'_>) -> Page {
+    let mut document = Document::new();
+    let html = match document.parse(subject.route.form.published().as_bytes()) {
+        Ok(form) => {
+            let example = example::of(subject.accepted, &subject.route.form, form, subject.route.max_body);
+            write(subject, &documentation::of(form), example.as_deref())
+        }
+        // It was read when the form was compiled; the rest of the page stands without it.
+        Err(_) => write(subject, &Paper::new(0), None),
+    };
+    Page { representation: Representation::new(html.into_bytes()), lines: LINES.clone() }
+}
+
+fn write(subject: &Subject<'_>, documentation: &Paper, example: Option<&str>) -> String {
+    let mut paper = Paper::new(usize::MAX);
+    paper
+        .markup(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+        )
+        .text(&subject.route.name)
+        .markup("</title>\n<style>")
+        .markup(&STYLE)
+        .markup("</style>\n</head>\n<body>\n<header class=\"top\">\n");
+    if let Some(kind) = &subject.route.gpt_type {
+        paper.markup("<p class=\"kind\">").text(kind).markup("</p>\n");
+    }
+    paper.markup("<h1>").text(&subject.route.name).markup("</h1>\n");
+    if !subject.route.context.is_empty() {
+        paper.markup("<p class=\"lead\">").short(&subject.route.context, CONTEXT).markup("</p>\n");
+    }
+    paper
+        .markup("<p class=\"address\"><b>POST</b> <code>")
+        .text(&subject.route.address)
+        .markup("</code>")
+        .markup(if subject.route.guard.is_some() { " with a bearer token" } else { "" })
+        .markup(
+            "</p>\n</header>\n<main>\n<section id=\"act\" aria-labelledby=\"act-title\">\n\
+             <h2 id=\"act-title\">Send a value</h2>\n<noscript><p class=\"note\">Filling in the form here needs \
+             JavaScript. What it takes is described below, and the curl line sends it without.</p></noscript>\n\
+             </section>\n<div class=\"side\">\n<section id=\"doc\" aria-labelledby=\"doc-title\">\n\
+             <h2 id=\"doc-title\">What it takes</h2>\n",
+        )
+        .drawn(documentation)
+        .markup("\n</section>\n");
+    shell(&mut paper, subject, example);
+    paper.markup(ANSWERS_BEFORE);
+    if subject.route.guard.is_some() {
+        paper.markup(
+            "<dt><code>401</code></dt><dd>No token, or none that this address knows; nothing happened.</dd>",
+        );
+    }
+    paper.markup(ANSWERS_BEHIND);
+    messages(&mut paper, subject.messages);
+    paper
+        .markup("</div>\n</main>\n<footer>The same address gives programs this form as JSON. Form <code>")
+        .text(subject.route.arrival.digest())
+        .markup("</code></footer>\n<script type=\"application/json\" id=\"island\">")
+        .data(&island(subject, example))
+        .markup("</script>\n<script>")
+        .markup(&SCRIPT)
+        .markup("</script>\n</body>\n</html>\n");
+    paper.into_html()
+}
+
+const ANSWERS_BEFORE: &str = "<section aria-labelledby=\"answers-title\">\n<h2 id=\"answers-title\">What comes back</h2>\n\
+    <dl class=\"answers\">\
+    <dt><code>200</code></dt><dd>Done, with what the backend said.</dd>\
+    <dt><code>204</code></dt><dd>Refused: nothing happened. Why is never said.</dd>";
+
+const ANSWERS_BEHIND: &str = "<dt><code>412</code></dt><dd>The form has changed since it was read; nothing happened.</dd>\
+    <dt><code>429</code></dt><dd>Too often; nothing happened.</dd>\
+    <dt><code>502</code></dt><dd>The backend failed, and did not do it.</dd>\
+    <dt><code>503</code></dt><dd>Nothing was sent on; try again later.</dd>\
+    <dt><code>504</code></dt><dd>Sent on, and no answer came: it may have happened.</dd>\
+    </dl>\n</section>\n";
+
+/// The curl line: the same request that the form makes.
+fn shell(paper: &mut Paper, subject: &Subject<'_>, example: Option<&str>) {
+    paper.markup(
+        "<section aria-labelledby=\"shell-title\">\n<h2 id=\"shell-title\">From a shell</h2>\n\
+         <pre tabindex=\"0\" aria-labelledby=\"shell-title\"><code id=\"curl\">curl -i \
+         -H &#39;Content-Type: application/json&#39; \\\n  ",
+    );
+    if subject.route.guard.is_some() {
+        paper.markup("-H &quot;Authorization: Bearer $TOKEN&quot; \\\n  ");
+    }
+    if keyed(subject.route) == Some("required") {
+        paper.markup("-H &quot;Idempotency-Key: $(date +%s)-$$&quot; \\\n  ");
+    }
+    paper.markup("--data-binary ");
+    match example {
+        Some(example) => paper.text(&quoted(example)),
+        None => paper.markup("@value.json"),
+    };
+    paper.markup(" \\\n  ");
+    match subject.public_url {
+        Some(url) => paper.text(&quoted(&format!("{url}{}", subject.route.address))),
+        None => paper.markup("&quot;$ORIGIN&quot;").text(&quoted(&subject.route.address)),
+    };
+    paper.markup("</code></pre>\n");
+    if subject.public_url.is_none() {
+        paper.markup(
+            "<noscript><p class=\"soft\"><code>ORIGIN</code> is this page's address up to the path, such as \
+             <code>https://api.example.com</code>.</p></noscript>\n",
+        );
+    }
+    if example.is_none() {
+        paper.markup("<p class=\"soft\"><code>value.json</code> holds the value to send.</p>\n");
+    }
+    paper.markup("</section>\n");
+}
+
+fn messages(paper: &mut Paper, messages: &[(&str, &str)]) {
+    if messages.is_empty() {
+        return;
+    }
+    paper.markup(
+        "<section aria-labelledby=\"messages-title\">\n<h2 id=\"messages-title\">What models are told first</h2>\n\
+         <dl class=\"members\">",
+    );
+    for (role, content) in messages.iter().take(8) {
+        paper.markup("<div><dt>").short(role, 100).markup("</dt><dd><p class=\"text\">");
+        paper.short(content, CONTEXT / 4).markup("</p></dd></div>");
+    }
+    paper.markup("</dl>\n</section>\n");
+}
+
+/// What the script knows of this address, as JSON.
+fn island(subject: &Subject<'_>, example: Option<&str>) -> String {
+    let mut json = String::from("{");
+    // The tag of the identity: the whole arrival, and so the page, changes with it.
+    let etag = format!("\"{}\"", subject.route.arrival.digest());
+    for (name, value) in [
+        ("address", Some(subject.route.address.as_str())),
+        ("etag", Some(etag.as_str())),
+        ("origin", subject.public_url),
+        ("example", example),
+        ("keyed", keyed(subject.route)),
+    ] {
+        if let Some(value) = value {
+            terms::quote(name, &mut json);
+            json.push(':');
+            terms::quote(value, &mut json);
+            json.push(',');
+        }
+    }
+    json.push_str(if subject.route.guard.is_some() { "\"guarded\":true," } else { "" });
+    json.push_str("\"most\":");
+    json.push_str(&subject.route.max_body.to_string());
+    let form = subject.route.form.published();
+    if form.len() <= EMBEDDED {
+        json.push_str(",\"form\":");
+        json.push_str(form);
+    }
+    json.push('}');
+    json
+}
+
+/// Whether acts may be known by a key, or must be.
+fn keyed(route: &Route) -> Option<&'static str> {
+    route.idempotency.map(|rule| if rule.required { "required" } else { "optional" })
+}
+
+/// A word of a POSIX shell: within single quotes nothing is special but their end.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Without indentation and comment lines: what nobody reads is not sent. Nothing in either file spans lines
+/// within quotes.
+fn lean(source: &str) -> String {
+    let lines = source.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with("//"));
+    lines.fold(String::with_capacity(source.len()), |text, line| text + line + "\n")
+}
+
+/// A source expression of a content security policy (CSP3, 2.3.1).
+fn source_of(text: &str) -> String {
+    format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
+}
+
+/// RFC 4648, 4.
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits =
+            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for place in 0..4 {
+            let letter = usize::try_from(bits >> (18 - 6 * place) & 63).unwrap_or(0);
+            text.push(if place <= chunk.len() { char::from(LETTERS[letter]) } else { '=' });
+        }
+    }
+    text
+}
