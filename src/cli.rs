@@ -3,6 +3,7 @@
 pub mod check;
 pub mod demo;
 pub mod explain;
+pub mod openapi;
 pub mod serve;
 mod show;
 pub mod token;
@@ -64,6 +65,14 @@ Examples:
 Only the hash goes into the configuration. The token itself is shown once, here; give it to its holder, who
 sends it as `Authorization: Bearer …`.";
 
+const OPENAPI_EXAMPLES: &str = "\
+Examples:
+  formgate openapi                        what GET /openapi.json answers, a line a value
+  formgate openapi --compact > openapi.json
+  formgate openapi staging.yaml | jq '.paths | keys'
+
+The configuration says `surfaces: { openapi: on }`.";
+
 const DEMO_EXAMPLES: &str = "\
 Examples:
   formgate demo                           then follow the curl lines that it prints";
@@ -94,6 +103,9 @@ enum Verb {
     /// Make a bearer token and its line for the configuration, or hash one that exists.
     #[command(after_help = TOKEN_EXAMPLES)]
     Token(token::Arguments),
+    /// Print the OpenAPI document for GPT Actions.
+    #[command(after_help = OPENAPI_EXAMPLES)]
+    Openapi(openapi::Arguments),
     /// A small legacy backend and a gateway in front of it, on this machine, with lines to try.
     #[command(after_help = DEMO_EXAMPLES)]
     Demo,
@@ -115,6 +127,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Check(arguments) => check::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Token(arguments) => token::run(&arguments),
+        Verb::Openapi(arguments) => openapi::run(&arguments),
         Verb::Demo => demo::run(),
     }
 }

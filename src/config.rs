@@ -70,7 +70,7 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
             compiled.surfaces.desks.into_iter().for_each(|desk| gateway.open_desk(desk));
             gateway.operators = compiled.operators;
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
-            let desks = Desks { mcp: compiled.surfaces.mcp };
+            let desks = compiled.surfaces.said;
             Ok(Loaded { gateway, desks, settings, files: paths, warnings })
         }
         Err(mut faults) => {

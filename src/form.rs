@@ -8,7 +8,7 @@
 //! 4. `advice` runs the lints; `extent` measures the longest body; `unroll` writes recursion out.
 //! 5. `enforced` builds the validator, with numbers decided by `exact`; `compare` asks the algebra
 //!    whether anything fits.
-//! 6. `representation` makes the bytes that are served.
+//! 6. `representation` makes the bytes that are served; `embed` the text that stands in other documents.
 //!
 //! The text that is published is the text that was compiled: one value, one digest.
 
@@ -17,6 +17,7 @@ mod compare;
 mod dialect;
 mod draft;
 mod effort;
+mod embed;
 mod enforced;
 mod exact;
 mod examples;
@@ -31,8 +32,9 @@ mod source;
 mod suggestion;
 mod unroll;
 
+pub use embed::{Embedded, Embedding, Root, shortened};
 pub use lint::{Level, Lint, LintLevels};
-pub use representation::{Representation, Variant, arrival};
+pub use representation::{Representation, Variant, arrival, digest};
 
 use crate::json::{Strict, Value};
 use jsonschema::Validator;

@@ -41,7 +41,7 @@ pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use own::{Conversation, Desk, Door, Own, Sheet, Spot};
 pub use replay::{Begun, End, Fingerprint, Found, Key, ReceiptId, ReplayState, State, Terms};
 pub use reply::{Outcome, Reply};
-pub use route::{ContentTypeRule, Cors, Page, Route};
+pub use route::{Actions, ContentTypeRule, Cors, Page, Route, Stance};
 pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
 pub use tool::{Hints, Tool};
 

@@ -7,8 +7,11 @@
 
 mod llms;
 mod mcp;
+mod object;
+pub mod openapi;
 pub mod page;
 mod robots;
+pub mod tools;
 
 pub use llms::llms;
 pub use mcp::Mcp;
@@ -23,6 +26,8 @@ use bytes::Bytes;
 pub struct Desks {
     /// Model Context Protocol.
     pub mcp: Option<Mcp>,
+    /// The long tail of GPT Actions.
+    pub tools: Option<tools::Tools>,
 }
 
 /// What follows from what was said at a desk.
@@ -92,7 +97,11 @@ pub fn converse<'g>(
             Some(mcp) => mcp.converse(gateway, conversation, head, body),
             None => Turn::Refuse(Reason::NotFound.into()),
         },
-        Own::CallTool | Own::ToolManifest => Turn::Refuse(Reason::NotFound.into()),
+        Own::CallTool => tools::call(gateway, head, body),
+        Own::ToolManifest => match &desks.tools {
+            Some(tools) => tools.list(body),
+            None => Turn::Refuse(Reason::NotFound.into()),
+        },
         // Only read, never posted to: `Gateway::triage` opens no conversation there.
         Own::OpenApi | Own::Llms | Own::Robots | Own::Index | Own::WellKnown | Own::Receipt => {
             Turn::Refuse(Reason::NotFound.into())

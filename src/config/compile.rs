@@ -3,6 +3,7 @@
 //! A value that is wrong has been reported where it was found; here it is only missing. So each step gives an
 //! `Option`, goes on when it is `None`, and what has been collected decides in the end.
 
+mod actions;
 mod examples;
 mod form;
 mod get_action;

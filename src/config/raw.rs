@@ -10,8 +10,8 @@ pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
     AccessLogWord, AdminWord, Filled, GptType, HashWord, HostWord, ListenAddress, MemoryWord, Network,
-    NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Switch, Time, TimeOrOff,
-    UpstreamPath,
+    NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Summary, Switch, Time,
+    TimeOrOff, UpstreamPath,
 };
 use crate::form::Lint;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -159,6 +159,10 @@ pub(super) struct Defaults {
 pub(super) struct Surfaces {
     /// A page for people at each address, for who asks for `text/html`. Default `on`.
     pub(super) pages: Field<Switch>,
+    /// The OpenAPI document for GPT Actions, at `/openapi.json`. Default `off`.
+    pub(super) openapi: Field<Switch>,
+    /// The address below which `call_runtime_tool` and `tool_manifest` are, where a route is `actions: longtail`. Default `/actions`.
+    pub(super) tools: Field<RouteAddress>,
     /// `/llms.txt`, for agents that know nothing of this gateway. Default `on` where a route has `get_action`.
     pub(super) llms: Field<Switch>,
     /// `/robots.txt`, which keeps crawlers from GET-Actions. Default `on` where a route has `get_action`.
@@ -246,10 +250,24 @@ pub(super) struct Route {
     pub(super) examples: Field<Examples>,
     /// What a GET with members in its query means, for actors that can only open URLs.
     pub(super) get_action: Field<GetAction>,
-    /// Stands for context and the form's description where a short text is needed: operations, tools.
-    pub(super) summary: Field<Filled>,
+    /// What it does, in at most 300 characters, for the OpenAPI document and lists of tools. Needed where `context` or the form's description is longer.
+    pub(super) summary: Field<Summary>,
+    /// How GPT Actions reach it: `direct`, an operation of its own in the OpenAPI document; `longtail`, as a tool behind `call_runtime_tool`; or `none`. Default `direct` where there is an OpenAPI document.
+    pub(super) actions: Field<Actions>,
+    /// Whether a client of the OpenAPI document should ask a person each time (`x-openai-isConsequential`): a hint, never authority. Default true.
+    pub(super) consequential: Field<bool>,
     /// The route is a tool over MCP: `true`, or what clients may show of it. Needs `surfaces.mcp`.
     pub(super) mcp: Field<Either<bool, Tool>>,
+}
+
+/// How GPT Actions reach a route.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(super) enum Actions {
+    Direct,
+    Longtail,
+    None,
 }
 
 /// What MCP clients may show of a tool before they let a model call it.

@@ -3,6 +3,7 @@
 use super::{AccessLog, AdminAddress};
 use crate::bounds::{self, Frequency};
 use crate::gateway::{Server, TokenHash};
+use crate::surface::openapi::TEXT;
 use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, Visitor};
@@ -164,6 +165,15 @@ word!(text
     /// Text that says something.
     Filled(String) by |text| if text.trim().is_empty() { Err("must not be empty".to_owned()) } else { Ok(text.to_owned()) },
     { "type": "string", "minLength": 1 });
+
+word!(text
+    /// Text that says something, and not much.
+    Summary(String) by |text| match text.chars().count() {
+        0 => Err("must not be empty".to_owned()),
+        length if length > TEXT => Err(format!("has {length} characters; {TEXT} fit")),
+        _ => Ok(text.to_owned()),
+    },
+    { "type": "string", "minLength": 1, "maxLength": TEXT });
 
 fn parse_time(text: &str) -> Result<Duration, String> {
     bounds::parse_time(text).map_err(|fault| fault.to_string())

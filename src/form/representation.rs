@@ -35,7 +35,7 @@ pub struct Variant {
 impl Representation {
     /// Compresses at load; a variant that would not be smaller is left out.
     pub fn new(bytes: Vec<u8>) -> Self {
-        let digest = digest_of(&bytes);
+        let digest = digest(&bytes);
         // Documents drawn from forms are long and many, and load waits for them: not the last per cent.
         Self::under(digest, bytes, &Effort { gzip: 6, brotli: 5, zstd: 6 })
     }
@@ -90,14 +90,15 @@ pub fn arrival(context: &str, messages: &str, form: &CompiledForm) -> Representa
     body.push_str(messages);
     body.push_str(",\"s\":");
     body.push_str(form.published());
-    let digest = digest_of(body.as_bytes());
+    let digest = digest(body.as_bytes());
     body.push_str(",\"digest\":\"");
     body.push_str(&digest);
     body.push_str("\"}");
     Representation::under(digest, body.into_bytes(), &Effort { gzip: 9, brotli: 11, zstd: 19 })
 }
 
-fn digest_of(bytes: &[u8]) -> String {
+/// 32 hexadecimal characters of the SHA-256 of some bytes.
+pub fn digest(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(32);
     for byte in &Sha256::digest(bytes)[..16] {
         for half in [byte >> 4, byte & 15] {

@@ -64,6 +64,11 @@ impl Arrival {
         (reply.clone(), Outcome::Arrived)
     }
 
+    /// What is answered where no page is asked for, in no coding.
+    pub(super) fn bytes(&self) -> &Bytes {
+        &self.usual.0[0].found.body
+    }
+
     pub(super) fn options(&self) -> Reply {
         self.options.clone()
     }

@@ -10,6 +10,7 @@ use super::{Cors, Limits, Triage};
 use crate::form::Representation;
 use crate::media::is_json_utf8;
 use crate::reason::{Allow, Face, Reason, Rejection};
+use bytes::Bytes;
 use std::time::Duration;
 
 /// What is at an address.
@@ -149,6 +150,14 @@ impl Gateway {
     pub fn open_desk(&mut self, desk: Desk) {
         self.by_address.insert(desk.address.clone(), Spot::Own(desk.own));
         self.own.insert(desk.own, Standing::Desk(desk));
+    }
+
+    /// The bytes of a document, in no coding.
+    pub fn sheet(&self, own: Own) -> Option<&Bytes> {
+        match self.own.get(&own)? {
+            Standing::Sheet(arrival) => Some(arrival.bytes()),
+            Standing::Desk(_) | Standing::Receipts => None,
+        }
     }
 
     /// Those that this generation has.

@@ -44,6 +44,43 @@ pub struct Route {
     pub tool: Option<Tool>,
     /// What a GET with members in its query means.
     pub get_action: Option<GetAction>,
+    /// How GPT Actions reach it.
+    pub actions: Actions,
+}
+
+impl Route {
+    /// What it does, in words: its summary, else its context, else what its form says. May be empty.
+    pub fn says(&self) -> String {
+        match (&self.actions.summary, self.actions.context.as_str()) {
+            (Some(summary), _) => summary.clone(),
+            (None, "") => self.form.description(),
+            (None, context) => context.to_owned(),
+        }
+    }
+}
+
+/// How GPT Actions reach a route (DESIGN 8). Grants nothing that the address does not.
+#[derive(Debug, Clone)]
+pub struct Actions {
+    /// By which operation.
+    pub stance: Stance,
+    /// What it does, in at most 300 characters, where `context` is longer than that.
+    pub summary: Option<String>,
+    /// `p`: what an actor should know before it acts. May be empty.
+    pub context: String,
+    /// Whether the client should ask a person each time: a hint, never authority.
+    pub consequential: bool,
+}
+
+/// By which operation GPT Actions reach a route.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stance {
+    /// One of its own.
+    Direct,
+    /// The one that all of the long tail share.
+    Longtail,
+    /// None.
+    None,
 }
 
 impl Route {

@@ -161,6 +161,23 @@ fn a_missing_config_is_refused() {
 }
 
 #[test]
+fn openapi_prints_the_document() {
+    let Run { code, out, err } = run(&["openapi"], "");
+    assert_eq!((code, err.as_str()), (0, ""));
+    let document: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(document["openapi"], "3.1.0");
+    assert_eq!(out, serde_json::to_string_pretty(&document).unwrap() + "\n");
+    let Run { out: compact, .. } = run(&["openapi", "config/gateway.yaml", "--compact"], "");
+    assert_eq!(compact, document.to_string() + "\n");
+
+    let Run { code, out, err } = run(&["openapi", "tests/cases/config/warned/warnings.yaml"], "");
+    assert_eq!((code, out.as_str()), (64, ""));
+    assert!(err.contains("openapi: on"), "{err}");
+    let Run { code, .. } = run(&["openapi", "tests/cases/config/refused/dozen.yaml"], "");
+    assert_eq!(code, 78);
+}
+
+#[test]
 fn explain_accepts() {
     let Run { code, out, .. } =
         run(&["explain", "/api/v2/meetings/start"], r#"{"title":"Q3","displayName":"Ada"}"#);

@@ -10,7 +10,7 @@ use crate::config::tree::{Mark, Tree};
 use crate::config::words::{NoneWord, RateWord};
 use crate::config::{inline, raw};
 use crate::form::{FormOptions, LintLevels, Numbers, arrival};
-use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route};
+use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -27,6 +27,7 @@ pub(super) struct Defaults<'f> {
     /// `public_url`.
     public: Option<&'f str>,
     pages: bool,
+    stance: Stance,
 }
 
 impl Compiler<'_> {
@@ -46,6 +47,11 @@ impl Compiler<'_> {
             public: file.public_url.given().map(|url| url.0.as_str()),
             limiter_keys: self.number(&file.limiter_keys, 1..=10_000_000, 65_536) as usize,
             pages: Self::is_on(file, |surfaces| &surfaces.pages, true),
+            stance: if Self::is_on(file, |surfaces| &surfaces.openapi, false) {
+                Stance::Direct
+            } else {
+                Stance::None
+            },
         }
     }
 
@@ -106,6 +112,7 @@ impl Compiler<'_> {
         let idempotency = self.idempotency(&entry.idempotency);
         let cors = self.cors(&entry.cors);
         let body_deadline = self.time(&entry.body_deadline, defaults.body_deadline);
+        let actions = self.actions(entry, defaults.stance);
         // Everything above has said what it had to say.
         let form = form?;
         if let Some(examples) = entry.examples.given() {
@@ -136,6 +143,7 @@ impl Compiler<'_> {
             cors,
             tool,
             get_action,
+            actions,
         };
         if defaults.pages {
             route.page = Some(page(&route, entry, defaults.public));

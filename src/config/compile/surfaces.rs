@@ -6,7 +6,7 @@ use crate::config::raw;
 use crate::config::tree::Tree;
 use crate::config::words::Switch;
 use crate::gateway::{Desk, Limits, Sheet};
-use crate::surface::{self, Mcp};
+use crate::surface::{self, Desks};
 
 /// The gateway's own addresses.
 pub(in crate::config) struct Surfaces {
@@ -14,7 +14,8 @@ pub(in crate::config) struct Surfaces {
     pub(in crate::config) desks: Vec<Desk>,
     /// What they allow each client; `defaults.limits`.
     pub(in crate::config) limits: Limits,
-    pub(in crate::config) mcp: Option<Mcp>,
+    /// What those desks say.
+    pub(in crate::config) said: Desks,
 }
 
 impl Compiler<'_> {
@@ -43,9 +44,20 @@ impl Compiler<'_> {
             desks.push(desk);
             mcp
         });
-        let own =
-            sheets.iter().map(|sheet: &Sheet| &sheet.address).chain(desks.iter().map(|desk| &desk.address));
-        for address in own {
+        let tools = self.draw_actions(file, routes, &mut sheets, &mut desks);
+        let own: Vec<&String> = sheets
+            .iter()
+            .map(|sheet: &Sheet| &sheet.address)
+            .chain(desks.iter().map(|desk| &desk.address))
+            .collect();
+        for (index, address) in own.iter().copied().enumerate() {
+            if own[..index].contains(&address) {
+                self.fault_with(
+                    file.surfaces.mark().unwrap_or(Tree::ROOT),
+                    format!("two surfaces would stand at `{address}`"),
+                    "choose another address for one of them",
+                );
+            }
             for located in routes.iter().filter(|located| located.route.address == *address) {
                 self.fault_with(
                     located.mark,
@@ -61,7 +73,7 @@ impl Compiler<'_> {
             let at = file.surfaces.mark().unwrap_or(Tree::ROOT);
             self.limits(at, &Field::Absent, defaults)
         };
-        Surfaces { sheets, desks, limits: limits.unwrap_or_else(Limits::none), mcp }
+        Surfaces { sheets, desks, limits: limits.unwrap_or_else(Limits::none), said: Desks { mcp, tools } }
     }
 
     /// Whether a surface is on, where the file says nothing it is `otherwise`.
