@@ -210,3 +210,48 @@ fn a_secret_comes_out_at_no_level() {
     who.dedup();
     println!("canary: {who:?}");
 }
+
+/// Bearer tokens at no level either, right or wrong, over HTTP/1 and HTTP/2, on a route and on the admin listener: not even
+/// the libraries quote the field they stand in.
+#[test]
+fn a_token_comes_out_at_no_level() {
+    use crate::wire::http2::{exchange, open, post, run};
+    let _turn = turn();
+    let backend = Backend::agreeing();
+    let hash = |token: &str| formgate::gateway::TokenHash::of(token.as_bytes()).hex();
+    let [agent, oncall] =
+        ["fg_act_", "fg_op_"].map(|prefix| format!("{prefix}{SECRET}OfThirtyTwoCharacters"));
+    let tokens = json!({
+        "agents": { "class": "act", "sha256": hash(&agent) },
+        "oncall": { "class": "operator", "sha256": hash(&oncall) },
+    });
+    let setup = Setup::meeting(&backend).with("tokens", tokens).with("routes/0/tokens", json!(["agents"]));
+    let gate = Gate::start_with(&setup, |command| {
+        command.env("RUST_LOG", "trace");
+    });
+    let body = crate::support::MEETING_BODY;
+    let bearing = |token: &str| format!("Bearer {token}");
+    let mut came = Vec::new();
+    for (token, status) in [(&agent, 200), (&oncall, 401), (&format!("{agent}x"), 401)] {
+        let response = gate.exchange(&Request::post(MEETING, body).field("Authorization", &bearing(token)));
+        assert_eq!(response.status, status);
+        came.push(("answer".to_owned(), response.head));
+        run(async {
+            let client = open(gate.addr).await;
+            let head = post(MEETING).header("authorization", bearing(token));
+            let answer = exchange(&client, head, &[body.as_bytes()]).await.unwrap();
+            assert_eq!(answer.status, status);
+        });
+        let page = Request::get("/-/snapshot").host(Some(&gate.admin.to_string()));
+        let response = Client::connect(gate.admin).exchange(&page.field("Authorization", &bearing(token)));
+        came.push(("snapshot".to_owned(), response.text().to_owned()));
+    }
+    came.push(("metrics".into(), gate.metrics().text));
+    let access = |line: &str| line.starts_with('{');
+    eventually("six access lines", || gate.written().lines().filter(|line| access(line)).count() >= 6);
+    let lines: Vec<String> = gate.written().lines().map(str::to_owned).collect();
+    for word in [SECRET, &hash(&agent), &hash(&oncall)] {
+        silent(&came, &lines, word, "trace");
+    }
+    assert_eq!(lines.iter().filter(|line| access(line) && line.contains(r#""token":"agents""#)).count(), 2);
+}
