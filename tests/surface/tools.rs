@@ -310,7 +310,7 @@ fn it_is_recorded_by_its_door() {
             && counted("cache_purge", "refused")
             && counted("_call_tool", "refused")
     });
-    let said = gate.written() + &gate.ask_admin("GET", "/metrics").text();
+    let said = gate.written() + gate.ask_admin("GET", "/metrics").text();
     assert!(!said.contains("canary"), "{said}");
 }
 
