@@ -82,14 +82,13 @@ async fn once<T>(
     receipt: ReceiptId,
     perform: impl AsyncFnOnce(ReceiptId) -> (T, End),
 ) -> T {
-    let left = Left { records, key };
+    let mut left = Left { records, key, ended: false };
     let (outcome, end) = perform(receipt).await;
     if records.finish(key, end).await.is_err() {
         // The client is told the truth all the same; who asks again is told that nobody knows.
         tracing::error!(%key, "an act has ended and its record could not be written");
     }
-    // What has ended is not changed by this.
-    drop(left);
+    left.ended = true;
     outcome
 }
 
@@ -97,11 +96,14 @@ async fn once<T>(
 struct Left<'r> {
     records: &'r Records,
     key: Key,
+    ended: bool,
 }
 
 impl Drop for Left<'_> {
     fn drop(&mut self) {
-        self.records.abandon(self.key);
+        if !self.ended {
+            self.records.abandon(self.key);
+        }
     }
 }
 

@@ -223,6 +223,8 @@ impl Scribe {
             }
             Ok(())
         });
+        // What was not even begun is not begun later: its callers learn from the loss of their answers.
+        batch.clear();
         let done = outcome.is_ok();
         if writes || !done {
             self.shared.note(outcome.err());

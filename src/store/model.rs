@@ -311,3 +311,24 @@ fn what_is_over_leaves_nothing_behind() {
         assert_eq!(records.count(), 0);
     }
 }
+
+/// Who asked is gone before the answer comes: nobody acts, and the key is free again.
+#[test]
+fn what_was_begun_for_nobody_is_forgotten() {
+    let dir = tempfile::tempdir().unwrap();
+    let records = open(&dir.path().join("records.db"), Bounds { records: 10, bytes: 1 << 20 });
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+    let (key, fingerprint) = (Key::of("gone", b"k"), Fingerprint::of(b""));
+    runtime.block_on(async {
+        // Many, so that some are caught before the thread gets to them.
+        for _ in 0..50 {
+            let mut begin = std::pin::pin!(records.begin(key, fingerprint, MINUTE, MINUTE));
+            let asked = std::future::poll_fn(|context| std::task::Poll::Ready(begin.as_mut().poll(context)));
+            assert!(asked.await.is_pending());
+        }
+        // The first question makes the thread tidy up, the second finds it done.
+        records.find(key).await.unwrap();
+        assert_eq!(records.find(key).await, Ok(None));
+        assert!(matches!(records.begin(key, fingerprint, MINUTE, MINUTE).await, Ok(Begun::Fresh(_))));
+    });
+}

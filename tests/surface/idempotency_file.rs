@@ -7,7 +7,7 @@ use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(super) fn with_file(backend: &Backend, file: &Path) -> Setup {
     setup(backend, "optional").with("store", json!({ "file": file }))
@@ -149,6 +149,7 @@ fn a_file_that_is_taken_away_stops_new_acts_and_nothing_else() {
     let first = gate.exchange(&keyed("k"));
     let aside = dir.path().join("aside.db");
     std::fs::rename(&file, &aside).unwrap();
+    let began = Instant::now();
     for key in ["k", "l"] {
         let down = gate.exchange(&keyed(key));
         assert_eq!((down.status, down.body.len()), (503, 0), "{}", down.head);
@@ -156,6 +157,7 @@ fn a_file_that_is_taken_away_stops_new_acts_and_nothing_else() {
     }
     std::fs::write(&file, b"").unwrap();
     assert_eq!(gate.exchange(&keyed("l")).status, 503);
+    assert!(began.elapsed() < Duration::from_secs(3), "told only when patience was over");
     assert_eq!(backend.count(), 1);
     counted(&gate, "down", 3);
     assert!(gate.metrics().counts("formgate_records_down", &[], 1));

@@ -3,6 +3,7 @@
 mod embedded;
 mod get_action;
 mod idempotency;
+mod idempotency_crashes;
 mod idempotency_ends;
 mod idempotency_file;
 mod idempotency_processes;

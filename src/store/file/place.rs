@@ -6,8 +6,8 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How long another process may take to set the file up.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long another process may take to set the file up: it reads all of it. Shorter than a hand-over waits.
+const PATIENCE: Duration = Duration::from_secs(25);
 const PACE: Duration = Duration::from_millis(10);
 
 #[derive(Debug)]
