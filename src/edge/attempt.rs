@@ -97,9 +97,9 @@ async fn perform(
             decision.upstream = upstream;
             told
         }
-        Keyed::Done(kept, _) => intent.replayed(&kept),
-        Keyed::Pending(_) => intent.pending(),
-        Keyed::Unknown(_) => intent.unknown(),
+        Keyed::Done(kept) => intent.replayed(&kept),
+        Keyed::Pending => intent.pending(),
+        Keyed::Unknown => intent.unknown(),
         Keyed::Conflict => turned_away(Reason::KeyConflict),
         Keyed::Full => turned_away(Reason::RecordsFull),
         Keyed::Down => turned_away(Reason::RecordsDown),

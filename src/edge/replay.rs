@@ -7,16 +7,15 @@ use std::time::{Duration, Instant};
 
 /// What an act with a key came to. In all but the first, nothing was done now.
 #[derive(Debug)]
-#[allow(dead_code, reason = "names of records are what GET-Action answers with")]
 pub(super) enum Keyed<T> {
     /// The key was free: the act was performed, and this is what that gave.
     Performed(T),
     /// The act was performed before, and this is what was stored.
-    Done(Bytes, ReceiptId),
+    Done(Bytes),
     /// It is still under way, and was waited for.
-    Pending(ReceiptId),
+    Pending,
     /// It may have been performed; nobody knows. Never again (P5).
-    Unknown(ReceiptId),
+    Unknown,
     /// The key was used for another act.
     Conflict,
     /// No room for a new key.
@@ -30,9 +29,9 @@ impl<T> Keyed<T> {
     pub(super) fn state(&self) -> ReplayState {
         match self {
             Self::Performed(_) => ReplayState::Fresh,
-            Self::Done(..) => ReplayState::Done,
-            Self::Pending(_) => ReplayState::Pending,
-            Self::Unknown(_) => ReplayState::Unknown,
+            Self::Done(_) => ReplayState::Done,
+            Self::Pending => ReplayState::Pending,
+            Self::Unknown => ReplayState::Unknown,
             Self::Conflict => ReplayState::Conflict,
             Self::Full => ReplayState::Full,
             Self::Down => ReplayState::Down,
@@ -54,7 +53,7 @@ pub(super) async fn keyed<T>(
     let mut pace = Pace::default();
     loop {
         let begun = records.begin(terms.key, terms.fingerprint, terms.lease, terms.keep).await;
-        let Found { fingerprint, state, receipt, since: _ } = match begun {
+        let Found { fingerprint, state, receipt: _, since: _ } = match begun {
             Err(Down) => return Keyed::Down,
             Ok(Begun::Full) => return Keyed::Full,
             Ok(Begun::Fresh(receipt)) => {
@@ -66,9 +65,9 @@ pub(super) async fn keyed<T>(
             return Keyed::Conflict;
         }
         match state {
-            State::Done(answer) => return Keyed::Done(answer, receipt),
-            State::Unknown => return Keyed::Unknown(receipt),
-            State::Pending if Instant::now() >= until => return Keyed::Pending(receipt),
+            State::Done(answer) => return Keyed::Done(answer),
+            State::Unknown => return Keyed::Unknown,
+            State::Pending if Instant::now() >= until => return Keyed::Pending,
             // Asked by `begin` again: were it forgotten meanwhile, this act takes its place.
             State::Pending => settled(records, terms.key, until, &mut pace).await,
         }

@@ -251,9 +251,9 @@ async fn act_once(
     let turn_away = |reason| admitted.turn_away(reason);
     match keyed {
         Keyed::Performed((consequence, upstream)) => decision.conclude(consequence, Some(upstream)),
-        Keyed::Done(stored, _) => decision.conclude(admitted.recall(stored), None),
-        Keyed::Unknown(_) => decision.conclude(Consequence::nobody_knows(), None),
-        Keyed::Pending(_) => decision.refuse(turn_away(Reason::InProgress), None),
+        Keyed::Done(stored) => decision.conclude(admitted.recall(stored), None),
+        Keyed::Unknown => decision.conclude(Consequence::nobody_knows(), None),
+        Keyed::Pending => decision.refuse(turn_away(Reason::InProgress), None),
         Keyed::Conflict => decision.refuse(turn_away(Reason::KeyConflict), None),
         Keyed::Full => decision.refuse(turn_away(Reason::RecordsFull), None),
         Keyed::Down => decision.refuse(turn_away(Reason::RecordsDown), None),

@@ -13,7 +13,7 @@ type Selector = (String, Vec<(String, String)>);
 #[test]
 fn every_series_label_and_value_is_served() {
     let backend = Backend::agreeing();
-    let gate = Setup::meeting(&backend).start();
+    let gate = Setup::meeting(&backend).with("routes/0/idempotency", "optional").start();
     gate.get(MEETING);
     let served = gate.metrics();
     let mut labels: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
