@@ -130,3 +130,84 @@ impl Pace {
         self.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::gateway::Fingerprint;
+    use crate::store::Bounds;
+
+    fn terms(body: &[u8], wait: Duration) -> Terms {
+        let time = Duration::from_mins(1);
+        let (key, fingerprint) = (Key::of("test", b"k"), Fingerprint::of(body));
+        Terms { key, fingerprint, lease: time, keep: time, wait }
+    }
+
+    fn records() -> Records {
+        Records::in_memory(Bounds { records: 2, bytes: 1 << 20 })
+    }
+
+    async fn state(records: &Records) -> Option<State> {
+        let found = records.find(Key::of("test", b"k")).await.unwrap_or_default();
+        found.map(|found| found.state)
+    }
+
+    #[tokio::test]
+    async fn an_act_that_panics_or_is_dropped_is_unknown_and_not_performed_again() {
+        let terms = terms(b"{}", Duration::ZERO);
+        for dropped in [false, true] {
+            let records = records();
+            let task = {
+                let records = records.clone();
+                tokio::spawn(async move {
+                    let act = async |_| -> ((), End) {
+                        if dropped {
+                            std::future::pending::<()>().await;
+                        }
+                        panic!("on purpose");
+                    };
+                    keyed(&records, &terms, act).await
+                })
+            };
+            if dropped {
+                while state(&records).await.is_none() {
+                    tokio::task::yield_now().await;
+                }
+                assert_eq!(state(&records).await, Some(State::Pending));
+                task.abort();
+            }
+            assert!(task.await.is_err());
+            assert_eq!(state(&records).await, Some(State::Unknown), "dropped: {dropped}");
+            let again = keyed(&records, &terms, async |_| unreachable!("performed again")).await;
+            assert!(matches!(again, Keyed::<()>::Unknown), "{again:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn every_state_is_what_the_records_say() {
+        let records = records();
+        let wait = Duration::from_millis(20);
+        let never = async |_| -> ((), End) { unreachable!("performed again") };
+        let done = async |_| ((), End::Done(Bytes::from_static(b"told")));
+        assert!(matches!(keyed(&records, &terms(b"{}", wait), done).await, Keyed::Performed(())));
+        let again = keyed(&records, &terms(b"{}", wait), never).await;
+        assert!(matches!(again, Keyed::Done(told) if told == "told"));
+        assert!(matches!(keyed(&records, &terms(b"[]", wait), never).await, Keyed::Conflict));
+
+        let other = Terms { key: Key::of("test", b"other"), ..terms(b"{}", wait) };
+        let slow = async |_| {
+            tokio::time::sleep(3 * wait).await;
+            ((), End::Forget)
+        };
+        let (first, second) = tokio::join!(keyed(&records, &other, slow), keyed(&records, &other, never));
+        assert!(matches!(first, Keyed::Performed(())));
+        assert!(matches!(second, Keyed::Pending), "{second:?}");
+        // Forgotten: the key is free for one who waits long enough.
+        let patient = Terms { wait: Duration::from_secs(5), ..other };
+        let (first, second) = tokio::join!(keyed(&records, &other, slow), keyed(&records, &patient, done));
+        assert!(matches!((first, second), (Keyed::Performed(()), Keyed::Performed(()))));
+
+        let third = Terms { key: Key::of("test", b"third"), ..other };
+        assert!(matches!(keyed(&records, &third, never).await, Keyed::Full));
+    }
+}

@@ -2,12 +2,12 @@
 
 use super::idempotency::{counting, keyed, replayed};
 use super::idempotency_file::with_file;
-use crate::support::{Backend, Client, Gate, MEETING, Request, eventually};
+use crate::support::{Backend, Client, Gate, MEETING, MEETING_BODY, Request, eventually};
 use std::collections::HashMap;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often each body came to the backend.
 fn times(backend: &Backend) -> HashMap<Vec<u8>, usize> {
@@ -85,6 +85,39 @@ fn an_act_of_a_process_that_died_is_not_done_by_another() {
     let gate = Gate::start(&setup);
     assert_eq!(gate.exchange(&keyed("k")).status, 504);
     assert_eq!(backend.count(), 1);
+}
+
+/// A process that has stopped in the middle of a transaction holds the file: acts with a key are turned away in time,
+/// the others go on.
+#[test]
+fn a_file_that_another_process_holds_turns_acts_away() {
+    let backend = counting(Duration::ZERO);
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("records.db");
+    let gate = Gate::start(&with_file(&backend, &file));
+    let first = gate.exchange(&keyed("k"));
+    let holder = rusqlite::Connection::open(&file).unwrap();
+    holder.execute_batch("BEGIN IMMEDIATE").unwrap();
+    std::thread::scope(|scope| {
+        let began = Instant::now();
+        let waiting: Vec<_> = ["k", "l", "m"]
+            .map(|key| scope.spawn(|| gate.exchange(&keyed(key)).status))
+            .into_iter()
+            .collect();
+        let plain = gate.post(MEETING, MEETING_BODY);
+        assert_eq!(plain.status, 200);
+        assert!(began.elapsed() < Duration::from_secs(3), "acts without a key wait too");
+        for waiting in waiting {
+            assert_eq!(waiting.join().unwrap(), 503);
+        }
+        assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
+    });
+    assert_eq!(backend.count(), 2);
+    let ready = gate.ask_admin("GET", "/readyz").json();
+    assert!(ready["records_down"]["cause"].as_str().unwrap().contains("locked"), "{ready}");
+    holder.execute_batch("ROLLBACK").unwrap();
+    replayed(&first, &gate.exchange(&keyed("k")));
+    assert_eq!(gate.exchange(&keyed("l")).status, 200);
 }
 
 /// The process that answers on the admin listener now.

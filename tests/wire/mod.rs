@@ -10,6 +10,7 @@ mod framing;
 mod hand_over;
 mod heads;
 pub(crate) mod http2;
+mod keys;
 mod limits;
 mod negotiation;
 mod once;
