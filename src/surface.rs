@@ -75,6 +75,14 @@ impl Telling {
         }
     }
 
+    /// Bytes that [`Self::tell`] needs beside the answer that it is given, at most.
+    pub fn room(&self, reply: &Reply) -> usize {
+        match self {
+            Self::Plainly => 0,
+            Self::Mcp(_) => mcp::room(reply),
+        }
+    }
+
     /// The answer of this door, from the one that the address would have given.
     pub fn tell(&self, reply: Reply, outcome: Outcome) -> Reply {
         match self {

@@ -49,6 +49,11 @@ impl Hold {
         self.budget.shown.add(i64::try_from(more).unwrap_or(i64::MAX));
         Ok(())
     }
+
+    /// Holds so many more than it does.
+    pub(super) fn grow_by(&mut self, bytes: usize) -> Result<(), Exhausted> {
+        self.grow_to(self.bytes.saturating_add(bytes))
+    }
 }
 
 impl Drop for Hold {

@@ -191,6 +191,10 @@ async fn converse(
 ) {
     match surface::converse(&snapshot.gateway, &snapshot.desks, conversation, head, said) {
         Turn::Answer(reply, outcome) => {
+            // Made for this one: whoever does not read it holds it.
+            if decision.hold.insert(app.budget.hold()).grow_to(reply.body.len()).is_err() {
+                return decision.turn_away(Reason::Budget.into());
+            }
             decision.reply = reply;
             decision.outcome = outcome;
         }
@@ -204,13 +208,13 @@ async fn converse(
             decision.spot = Some(Spot::Route(ticket.index()));
             decision.door = telling.door();
             act(app, decision, head, ticket, body).await;
-            decision.tell(&telling);
+            decision.tell(app, &telling);
         }
         Turn::TurnedAway { index, rejection, telling } => {
             decision.spot = Some(Spot::Route(index));
             decision.door = telling.door();
             decision.refuse(rejection, None);
-            decision.tell(&telling);
+            decision.tell(app, &telling);
         }
     }
 }
@@ -337,8 +341,13 @@ impl Decision {
     }
 
     /// Turns the answer of the address into that of the door the act came in by.
-    fn tell(&mut self, telling: &surface::Telling) {
-        let reply = std::mem::replace(&mut self.reply, Reply::of(Face::Internal));
+    fn tell(&mut self, app: &App, telling: &surface::Telling) {
+        let mut reply = std::mem::replace(&mut self.reply, Reply::of(Face::Internal));
+        let hold = self.hold.get_or_insert_with(|| app.budget.hold());
+        if hold.grow_by(telling.room(&reply)).is_err() {
+            // The act was done, and there is no memory to say more about it: as an answer over the cap.
+            reply.body = Bytes::from_static(b"{}");
+        }
         self.reply = telling.tell(reply, self.outcome);
     }
 

@@ -293,6 +293,11 @@ fn objected(objection: &Objection, id: Option<&[u8]>) -> Asked {
     Asked::Told(objection.reply(id), Outcome::Malformed)
 }
 
+/// Bytes of a result that hands on this answer, at most: as it is and as text, where a character may become two.
+pub(super) fn room(reply: &Reply) -> usize {
+    3 * reply.body.len()
+}
+
 /// The line that says how long to wait, where a reply has one.
 fn retry_line(reply: &Reply) -> &str {
     let text = std::str::from_utf8(&reply.lines).unwrap_or_default();

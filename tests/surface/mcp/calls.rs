@@ -283,3 +283,21 @@ fn tokens_of_the_route_hold() {
     let list = gate.exchange(&message(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#));
     assert_eq!(result(&list)["tools"].as_array().unwrap().len(), 2);
 }
+
+/// What is made of an answer is held like the answer (P9): where there is no memory for it, the act was done all the same.
+#[test]
+fn a_result_counts_as_memory_in_flight() {
+    let long = format!("{{\"a\":\"{}\"}}", "x".repeat(30_000));
+    let backend = Backend::answering(json(&long));
+    let gate = setup(&backend).with("inflight_bodies", "64KiB").with("routes/0/max_body", "32KiB").start();
+    assert_eq!(gate.post("/count", "{\"n\":1}").text(), long, "there is room at the address");
+    let done = result(&gate.exchange(&call("count", "{\"n\":1}")));
+    assert_eq!((&done["isError"], &done["structuredContent"]), (&value!(false), &value!({})));
+    assert_eq!(backend.count(), 2);
+    let roomy = setup(&backend).with("routes/0/max_body", "32KiB").start();
+    let done = result(&roomy.exchange(&call("count", "{\"n\":1}")));
+    assert_eq!(done["structuredContent"], serde_json::from_str::<serde_json::Value>(&long).unwrap());
+    eventually("it is given back", || {
+        gate.metrics().sum("formgate_inflight_body_bytes", &[]).abs() < 0.1
+    });
+}
