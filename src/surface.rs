@@ -5,6 +5,7 @@
 //! nothing that the address does not: [`converse`] finds the route and cuts its body out of what was posted,
 //! and from there it is [`Ticket::submit`] as at the address.
 
+pub mod index;
 mod llms;
 mod mcp;
 mod object;

@@ -8,6 +8,7 @@ mod examples;
 mod form;
 mod get_action;
 mod idempotency;
+mod index;
 mod mcp;
 mod outbound;
 mod page;

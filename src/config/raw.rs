@@ -169,6 +169,8 @@ pub(super) struct Surfaces {
     pub(super) robots: Field<Switch>,
     /// Model Context Protocol: the routes that say `mcp` are tools there. Default off.
     pub(super) mcp: Field<Mcp>,
+    /// `on`: a list of the addresses at `/` and at `/.well-known/gpt.json`. Default `off`.
+    pub(super) index: Field<Switch>,
 }
 
 /// Where tools are called over the Model Context Protocol (streamable HTTP, without sessions).
@@ -256,6 +258,8 @@ pub(super) struct Route {
     pub(super) actions: Field<Actions>,
     /// Whether a client of the OpenAPI document should ask a person each time (`x-openai-isConsequential`): a hint, never authority. Default true.
     pub(super) consequential: Field<bool>,
+    /// Whether the index names it. Default true.
+    pub(super) listed: Field<bool>,
     /// The route is a tool over MCP: `true`, or what clients may show of it. Needs `surfaces.mcp`.
     pub(super) mcp: Field<Either<bool, Tool>>,
 }

@@ -40,6 +40,8 @@ pub struct Route {
     pub idempotency: Option<Idempotency>,
     /// Origins whose pages may act and read the answer.
     pub cors: Option<Cors>,
+    /// What the index says of it; none where it is not to be listed.
+    pub listing: Option<String>,
     /// How it is called over MCP, where it is.
     pub tool: Option<Tool>,
     /// What a GET with members in its query means.

@@ -7,6 +7,7 @@ mod idempotency_crashes;
 mod idempotency_ends;
 mod idempotency_file;
 mod idempotency_processes;
+mod index;
 mod mcp;
 mod openapi;
 mod openapi_budgets;
@@ -69,4 +70,10 @@ fn warnings(setup: &Setup) -> Vec<(String, String)> {
 /// A form without anything to say but that it is an object.
 fn plain(description: &str) -> Value {
     json!({ "type": "object", "properties": {}, "additionalProperties": false, "description": description })
+}
+
+/// The faults of a setup, a line each; none when it loads.
+fn told(setup: &Setup) -> String {
+    let faults = loaded(setup).map_or_else(|refused| refused.faults, |_| Vec::new());
+    faults.iter().map(|fault| format!("{} {}", fault.pointer, fault.reason)).collect::<Vec<_>>().join("\n")
 }

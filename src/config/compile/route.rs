@@ -1,6 +1,7 @@
 //! The routes.
 
 use super::get_action::Around;
+use super::index::listing;
 use super::page::page;
 use super::token::Holder;
 use super::upstream::Backend;
@@ -141,6 +142,7 @@ impl Compiler<'_> {
             guard,
             idempotency,
             cors,
+            listing: listing(entry),
             tool,
             get_action,
             actions,

@@ -1,5 +1,6 @@
 //! What is drawn from the forms for clients that do not speak GPT.
 
+use super::index::index;
 use super::{Compiler, Located};
 use crate::config::field::Field;
 use crate::config::raw;
@@ -45,6 +46,7 @@ impl Compiler<'_> {
             mcp
         });
         let tools = self.draw_actions(file, routes, &mut sheets, &mut desks);
+        sheets.extend(index(file, routes, &sheets, &desks));
         let own: Vec<&String> = sheets
             .iter()
             .map(|sheet: &Sheet| &sheet.address)

@@ -297,7 +297,5 @@ fn a_result_counts_as_memory_in_flight() {
     let roomy = setup(&backend).with("routes/0/max_body", "32KiB").start();
     let done = result(&roomy.exchange(&call("count", "{\"n\":1}")));
     assert_eq!(done["structuredContent"], serde_json::from_str::<serde_json::Value>(&long).unwrap());
-    eventually("it is given back", || {
-        gate.metrics().sum("formgate_inflight_body_bytes", &[]).abs() < 0.1
-    });
+    eventually("it is given back", || gate.metrics().sum("formgate_inflight_body_bytes", &[]).abs() < 0.1);
 }

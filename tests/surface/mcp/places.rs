@@ -1,10 +1,10 @@
 //! Where it is and for whom: methods, origins, HTTP/2, the list that load draws, and what load refuses.
 
+use super::super::{faults, written};
 use super::{APP, MCP, call_text, error, gate, message, result, setup, small};
 use crate::support::gate::replace;
 use crate::support::{Backend, Request, Response, Setup, eventually};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 
 const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
@@ -195,30 +195,6 @@ fn it_is_off_unless_it_is_turned_on() {
     assert_eq!(gate.exchange(&message(PING)).status, 404);
 }
 
-/// The config and its files in a folder; the path of the config.
-fn written(setup: &Setup, dir: &Path) -> PathBuf {
-    for (name, bytes) in &setup.files {
-        let path = dir.join(name);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, bytes).unwrap();
-    }
-    let path = dir.join("gateway.yaml");
-    std::fs::write(&path, setup.text()).unwrap();
-    path
-}
-
-/// The faults of a config, one line each.
-fn faults(setup: &Setup) -> String {
-    let dir = tempfile::tempdir().unwrap();
-    match formgate::config::load(&written(setup, dir.path())) {
-        Ok(_) => String::new(),
-        Err(refused) => {
-            let told = |fault: &formgate::config::Fault| format!("{} {}", fault.pointer, fault.reason);
-            refused.faults.iter().map(told).collect::<Vec<_>>().join("\n")
-        }
-    }
-}
-
 #[test]
 fn what_load_refuses() {
     let backend = Backend::agreeing();
@@ -251,6 +227,7 @@ fn what_load_refuses() {
         (setup(&backend).with("surfaces/mcp", json!({})), "/surfaces/mcp", "`path` is missing"),
         (setup(&backend).with("surfaces/mcp/path", "/count"), "/routes/1", "is the gateway's own"),
         (setup(&backend).with("surfaces/mcp/path", "mcp"), "/surfaces/mcp/path", "must start with `/`"),
+        (setup(&backend).with("routes/1/idempotency", "required"), "/routes/1", "a tool's call has none"),
         (setup(&backend).with("surfaces/mcp/session", true), "/surfaces/mcp", "session"),
         (
             setup(&backend).with("routes/0/mcp", false).with("routes/1/mcp", false),
