@@ -2,7 +2,7 @@
 
 use super::head::Head;
 use super::reply::{Outcome, Reply};
-use super::route::{Cors, Route};
+use super::route::{Cors, Page, Route};
 use crate::form::{Representation, Variant};
 use crate::media::{Accept, Coding, Codings, names_entity_tag};
 use crate::reason::Allow;
@@ -36,9 +36,7 @@ impl Arrival {
         let kind = kind_line(route);
         let any_origin = if route.cors.is_some() { "Access-Control-Allow-Origin: *\r\n" } else { "" };
         let usual = View::new("application/json", &route.arrival, &format!("{kind}{any_origin}"));
-        let page = route.page.as_ref().map(|page| {
-            View::new("text/html; charset=utf-8", &page.representation, &format!("{kind}{}", page.lines))
-        });
+        let page = route.page.as_ref().map(|page| View::of_page(page, &kind));
         let options = match route.cors {
             // Which origin may is said by `Cors::lines`, which knows who asks.
             Some(_) => options(Allow::Route, &Cors::preflight_lines(route)),
@@ -48,9 +46,15 @@ impl Arrival {
     }
 
     /// A document of the gateway's own, of this media type and with these lines.
-    pub(super) fn of_sheet(representation: &Representation, media_type: &str, lines: &str) -> Self {
-        let view = View::new(media_type, representation, lines);
-        Self { usual: view, page: None, options: options(Allow::Sheet, "") }
+    pub(super) fn of_sheet(
+        representation: &Representation,
+        media_type: &str,
+        lines: &str,
+        page: Option<&Page>,
+    ) -> Self {
+        let usual = View::new(media_type, representation, lines);
+        let page = page.map(|page| View::of_page(page, lines));
+        Self { usual, page, options: options(Allow::Sheet, "") }
     }
 
     /// Never depends on anything but the head's `Accept`, `Accept-Encoding` and `If-None-Match` (P8).
@@ -98,6 +102,11 @@ impl View {
     fn new(media_type: &str, representation: &Representation, own: &str) -> Self {
         let prepare = |variant| Prepared::new(media_type, variant, own);
         Self(representation.variants().iter().map(prepare).collect())
+    }
+
+    /// The view for people; `own` as for [`Self::new`].
+    fn of_page(page: &Page, own: &str) -> Self {
+        Self::new("text/html; charset=utf-8", &page.representation, &format!("{own}{}", page.lines))
     }
 
     fn has(&self, tag: &[u8]) -> bool {

@@ -6,7 +6,7 @@ use super::act::Ticket;
 use super::arrival::Arrival;
 use super::head::{ClientKey, Head, Length, Method};
 use super::reply::Outcome;
-use super::{Cors, Limits, Triage};
+use super::{Cors, Limits, Page, Triage};
 use crate::form::Representation;
 use crate::media::is_json_utf8;
 use crate::reason::{Allow, Face, Reason, Rejection};
@@ -72,6 +72,8 @@ pub struct Sheet {
     pub representation: Representation,
     /// More field lines, each ended by CRLF.
     pub lines: &'static str,
+    /// The same for people, where there is a page.
+    pub page: Option<Page>,
 }
 
 /// An address where one POST may mean any of several routes: its body says which.
@@ -140,9 +142,9 @@ impl Gateway {
 
     /// Serves a document. Its address must be free (`config` has checked it).
     pub fn put_sheet(&mut self, sheet: Sheet) {
-        let Sheet { own, address, media_type, representation, lines } = sheet;
+        let Sheet { own, address, media_type, representation, lines, page } = sheet;
         self.by_address.insert(address, Spot::Own(own));
-        let arrival = Arrival::of_sheet(&representation, media_type, lines);
+        let arrival = Arrival::of_sheet(&representation, media_type, lines, page.as_ref());
         self.own.insert(own, Standing::Sheet(arrival));
     }
 

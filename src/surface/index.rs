@@ -6,8 +6,10 @@
 //! Programs find it at [`WELL_KNOWN`], where RFC 8615 puts what is to be known of a host beforehand; the name is the
 //! protocol's, which every listed address speaks. People find it at `/`.
 
+use super::page::{Paper, STYLE, source_of};
 use crate::form::Representation;
-use crate::gateway::{Own, Route, Sheet};
+use crate::gateway::{Own, Page, Route, Sheet};
+use std::sync::LazyLock;
 
 /// Where programs look.
 pub const WELL_KNOWN: &str = "/.well-known/gpt.json";
@@ -23,19 +25,31 @@ pub struct Contents<'c> {
     pub public_url: Option<&'c str>,
 }
 
+static PAGE_LINES: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "Content-Security-Policy: default-src 'none'; style-src '{}'; base-uri 'none'; form-action 'none'; \
+         frame-ancestors 'none'\r\nX-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\n",
+        source_of(&STYLE)
+    )
+});
+
 /// What can be acted on is no business of search engines (U-18).
 const NOINDEX: &str = "X-Robots-Tag: noindex, nofollow\r\n";
 
-/// The document at `/`, and the one for programs.
+/// The document at `/`, with its page, and the one for programs.
 pub fn draw(contents: &Contents<'_>) -> [Sheet; 2] {
-    let sheet = |own, address: &str| Sheet {
+    let json = || Representation::new(list(contents).into_bytes());
+    let page =
+        Page { representation: Representation::new(page(contents).into_bytes()), lines: PAGE_LINES.clone() };
+    let sheet = |own, address: &str, page| Sheet {
         own,
         address: address.to_owned(),
         media_type: "application/json",
-        representation: Representation::new(list(contents).into_bytes()),
+        representation: json(),
         lines: NOINDEX,
+        page,
     };
-    [sheet(Own::Index, "/"), sheet(Own::WellKnown, WELL_KNOWN)]
+    [sheet(Own::Index, "/", Some(page)), sheet(Own::WellKnown, WELL_KNOWN, None)]
 }
 
 /// The part of a text that a list has room for: its first sentence.
@@ -94,6 +108,62 @@ fn list(contents: &Contents<'_>) -> String {
     }
     out.push_str("}}");
     out
+}
+
+fn page(contents: &Contents<'_>) -> String {
+    let mut paper = Paper::new(usize::MAX);
+    paper
+        .markup(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+        )
+        .text(name(contents))
+        .markup("</title>\n<style>")
+        .markup(&STYLE)
+        .markup("</style>\n</head>\n<body>\n<header class=\"top\">\n<h1>")
+        .text(name(contents))
+        .markup(
+            "</h1>\n<p class=\"lead\">Each address does one thing: GET it for the form it takes, POST a value that fits.\
+             </p>\n</header>\n<main>\n<section aria-labelledby=\"addresses\">\n<h2 id=\"addresses\">Addresses</h2>\n\
+             <dl class=\"members\">\n",
+        );
+    for (route, about) in contents.listed() {
+        // Relative: the gateway may stand below a path of another.
+        paper
+            .markup("<div><dt><a href=\".")
+            .text(&route.address)
+            .markup("\">")
+            .text(&route.name)
+            .markup("</a>");
+        if let Some(kind) = &route.gpt_type {
+            paper.markup(" <span class=\"mark\">").text(kind).markup("</span>");
+        }
+        paper.markup("</dt><dd>");
+        if !about.is_empty() {
+            paper.markup("<p class=\"text\">").text(about).markup("</p>");
+        }
+        paper.markup("<code>").text(&route.address).markup("</code></dd></div>\n");
+    }
+    paper.markup(
+        "</dl>\n</section>\n<section aria-labelledby=\"programs\">\n<h2 id=\"programs\">For programs</h2>\n",
+    );
+    paper.markup("<dl class=\"members\">\n<div><dt>index</dt><dd><a href=\".").text(WELL_KNOWN).markup("\">");
+    paper.text(WELL_KNOWN).markup("</a></dd></div>\n");
+    for (name, address) in contents.links {
+        paper
+            .markup("<div><dt>")
+            .text(name)
+            .markup("</dt><dd><code>")
+            .text(address)
+            .markup("</code></dd></div>\n");
+    }
+    paper.markup("</dl>\n</section>\n</main>\n</body>\n</html>\n");
+    paper.into_html()
+}
+
+/// The host, where it is known.
+fn name<'c>(contents: &Contents<'c>) -> &'c str {
+    contents.public_url.and_then(|url| url.split_once("://")).map_or("Addresses", |(_, rest)| rest)
 }
 
 /// A JSON string.

@@ -19,6 +19,7 @@ pub fn llms<'r>(public: &str, routes: impl Iterator<Item = &'r Route> + Clone) -
         media_type: "text/plain; charset=utf-8",
         representation: Representation::new(text.into_bytes()),
         lines: "",
+        page: None,
     }
 }
 

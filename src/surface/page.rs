@@ -15,7 +15,7 @@ mod terms;
 use crate::form::Representation;
 use crate::gateway::{Page, Route};
 use crate::json::Document;
-use paper::Paper;
+pub(super) use paper::Paper;
 use sha2::{Digest, Sha256};
 use std::sync::LazyLock;
 
@@ -37,7 +37,8 @@ const EMBEDDED: usize = 10 << 10;
 /// Characters of `p`, and bytes of the messages, that a page shows.
 const CONTEXT: usize = 2000;
 
-static STYLE: LazyLock<String> = LazyLock::new(|| lean(include_str!("page/page.css")));
+/// The style of all pages.
+pub(super) static STYLE: LazyLock<String> = LazyLock::new(|| lean(include_str!("page/page.css")));
 static SCRIPT: LazyLock<String> = LazyLock::new(|| lean(include_str!("page/page.js")));
 static LINES: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -227,7 +228,7 @@ fn lean(source: &str) -> String {
 }
 
 /// A source expression of a content security policy (CSP3, 2.3.1).
-fn source_of(text: &str) -> String {
+pub(super) fn source_of(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
 }
 

@@ -23,5 +23,6 @@ pub fn robots<'r>(public: &str, routes: impl Iterator<Item = &'r Route>) -> Shee
         media_type: "text/plain; charset=utf-8",
         representation: Representation::new(text.into_bytes()),
         lines: "",
+        page: None,
     }
 }

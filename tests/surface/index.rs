@@ -108,6 +108,41 @@ fn it_is_only_read() {
     backend.untouched();
 }
 
+/// A person gets a page where they ask for one by name; nothing of the configuration becomes markup in it.
+#[test]
+fn people_get_a_page() {
+    let backend = Backend::agreeing();
+    let hostile = "\"><script>alert(1)</script> & <b>bold</b>";
+    let gate = setup(&backend)
+        .with("routes/0/context", hostile)
+        .with("surfaces/mcp", json!({ "path": "/tools/mcp" }))
+        .with("routes/1/mcp", true)
+        .start();
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    let page = gate.exchange(&Request::get("/").field("Accept", browser));
+    assert_eq!(page.status, 200);
+    assert_eq!(page.field("content-type"), Some("text/html; charset=utf-8"));
+    assert_eq!(page.field("x-robots-tag"), Some("noindex, nofollow"));
+    let policy = page.field("content-security-policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'sha256-"), "{policy}");
+    assert!(!page.text().contains("<script") && !page.text().contains("<b>"), "{}", page.text());
+    assert!(page.text().contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+    for there in
+        ["href=\"./api/v2/meetings/start\"", "href=\"./purge\"", "./.well-known/gpt.json", "/tools/mcp"]
+    {
+        assert!(page.text().contains(there), "{there}: {}", page.text());
+    }
+    assert!(!page.text().contains("secret"));
+    for accept in ["application/json", "*/*", "text/*", "text/html;q=0"] {
+        let list = gate.exchange(&Request::get("/").field("Accept", accept));
+        assert_eq!(list.field("content-type"), Some("application/json"), "{accept}");
+        assert_ne!(list.field("etag"), page.field("etag"));
+        assert_eq!(list.field("vary"), Some("Accept, Accept-Encoding"));
+    }
+    let machine = gate.exchange(&Request::get(WELL_KNOWN).field("Accept", browser));
+    assert_eq!(machine.field("content-type"), Some("application/json"), "programs know what they get");
+}
+
 fn names(gate: &Gate) -> Vec<Value> {
     let list = gate.get("/").json();
     list["addresses"].as_array().unwrap().iter().map(|entry| entry["name"].clone()).collect()

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 /// What HTML is written to. Markup comes from this program alone: it takes nothing but literals, and what
 /// comes from the configuration goes through [`Paper::text`].
-pub(super) struct Paper {
+pub(in crate::surface) struct Paper {
     html: String,
     limit: usize,
     cut: bool,
@@ -12,36 +12,36 @@ pub(super) struct Paper {
 
 impl Paper {
     /// `limit`: bytes after which nothing more should be begun.
-    pub(super) fn new(limit: usize) -> Self {
+    pub(in crate::surface) fn new(limit: usize) -> Self {
         Self { html: String::new(), limit, cut: false }
     }
 
-    pub(super) fn markup(&mut self, literal: &'static str) -> &mut Self {
+    pub(in crate::surface) fn markup(&mut self, literal: &'static str) -> &mut Self {
         self.html.push_str(literal);
         self
     }
 
     /// HTML that another paper made.
-    pub(super) fn drawn(&mut self, paper: &Self) -> &mut Self {
+    pub(in crate::surface) fn drawn(&mut self, paper: &Self) -> &mut Self {
         self.html.push_str(&paper.html);
         self.cut |= paper.cut;
         self
     }
 
     /// JSON for a script to read: `<` stands in strings only, where it can be written otherwise.
-    pub(super) fn data(&mut self, json: &str) -> &mut Self {
+    pub(in crate::surface) fn data(&mut self, json: &str) -> &mut Self {
         self.html.push_str(&json.replace('<', "\\u003c"));
         self
     }
 
     /// Text, or the value of a quoted attribute.
-    pub(super) fn text(&mut self, text: &str) -> &mut Self {
+    pub(in crate::surface) fn text(&mut self, text: &str) -> &mut Self {
         escape(text, &mut self.html);
         self
     }
 
     /// Text of at most so many characters; what is longer ends in a mark, and counts as cut.
-    pub(super) fn short(&mut self, text: &str, most: usize) -> &mut Self {
+    pub(in crate::surface) fn short(&mut self, text: &str, most: usize) -> &mut Self {
         match text.char_indices().nth(most) {
             Some((end, _)) => {
                 self.cut = true;
@@ -51,27 +51,27 @@ impl Paper {
         }
     }
 
-    pub(super) fn code(&mut self, text: &str) -> &mut Self {
+    pub(in crate::surface) fn code(&mut self, text: &str) -> &mut Self {
         self.markup("<code>").short(text, 400).markup("</code>")
     }
 
-    pub(super) fn number(&mut self, number: usize) -> &mut Self {
+    pub(in crate::surface) fn number(&mut self, number: usize) -> &mut Self {
         self.text(&number.to_string())
     }
 
     /// Whether nothing more should be begun; asking is admitting that there was more.
-    pub(super) fn is_full(&mut self) -> bool {
+    pub(in crate::surface) fn is_full(&mut self) -> bool {
         let full = self.html.len() >= self.limit;
         self.cut |= full;
         full
     }
 
     /// Whether something was left out.
-    pub(super) fn is_cut(&self) -> bool {
+    pub(in crate::surface) fn is_cut(&self) -> bool {
         self.cut
     }
 
-    pub(super) fn into_html(self) -> String {
+    pub(in crate::surface) fn into_html(self) -> String {
         self.html
     }
 }
