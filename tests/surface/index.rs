@@ -1,6 +1,6 @@
 //! The index (DESIGN 8; B-20, G-41): a list of addresses for who knows only the host, off unless it is turned on.
 
-use super::faults;
+use super::told;
 use crate::support::gate::replace;
 use crate::support::{Backend, Gate, MEETING, Request, Setup, eventually};
 use serde_json::{Value, json};
@@ -165,18 +165,18 @@ fn a_reload_changes_it() {
 #[test]
 fn what_load_refuses() {
     let backend = Backend::agreeing();
-    assert_eq!(faults(&setup(&backend)), "");
+    assert_eq!(told(&setup(&backend)), "");
     for (setup, words) in [
         (setup(&backend).with("routes/1/address", "/"), "the address `/` is the gateway's own"),
         (setup(&backend).with("routes/1/address", WELL_KNOWN), "is the gateway's own"),
         (
             setup(&backend).with("surfaces/mcp", json!({ "path": "/" })).with("routes/1/mcp", true),
-            "two of the gateway's own are at `/`",
+            "two surfaces would stand at `/`",
         ),
         (setup(&backend).with("surfaces/index", "maybe"), "/surfaces/index"),
         (setup(&backend).with("routes/0/listed", "no"), "/routes/0/listed"),
     ] {
-        let faults = faults(&setup);
+        let faults = told(&setup);
         assert!(faults.contains(words), "{words}: {faults:?}");
     }
 }

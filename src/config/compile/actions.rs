@@ -65,6 +65,7 @@ impl Compiler<'_> {
                     media_type: "application/json",
                     representation: Representation::new(text.into_bytes()),
                     lines: "",
+                    page: None,
                 });
             }
             Err(faults) => {

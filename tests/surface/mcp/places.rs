@@ -1,6 +1,6 @@
 //! Where it is and for whom: methods, origins, HTTP/2, the list that load draws, and what load refuses.
 
-use super::super::{faults, written};
+use super::super::{told, warnings};
 use super::{APP, MCP, call_text, error, gate, message, result, setup, small};
 use crate::support::gate::replace;
 use crate::support::{Backend, Request, Response, Setup, eventually};
@@ -198,7 +198,7 @@ fn it_is_off_unless_it_is_turned_on() {
 #[test]
 fn what_load_refuses() {
     let backend = Backend::agreeing();
-    assert_eq!(faults(&setup(&backend)), "");
+    assert_eq!(told(&setup(&backend)), "");
     let text = json!({ "type": "string", "maxLength": 9, "description": "Text." });
     let open = json!({ "description": "Either.", "anyOf": [small(), { "type": "object", "additionalProperties": false }] });
     let silent = json!({ "type": "object", "additionalProperties": false });
@@ -235,7 +235,7 @@ fn what_load_refuses() {
             "no route is a tool",
         ),
     ] {
-        let faults = faults(&setup);
+        let faults = told(&setup);
         let found = faults.lines().any(|fault| fault.starts_with(pointer) && fault.contains(words));
         assert!(found, "{pointer} {words}: {faults:?}");
     }
@@ -247,11 +247,8 @@ fn a_tool_without_mcp_is_warned_of() {
     let backend = Backend::agreeing();
     let mut setup = setup(&backend);
     setup.config.as_object_mut().unwrap().remove("surfaces");
-    let dir = tempfile::tempdir().unwrap();
-    let loaded = formgate::config::load(&written(&setup, dir.path())).unwrap();
-    let warned: Vec<_> = loaded.warnings.iter().map(|fault| fault.pointer.as_str()).collect();
+    let warned: Vec<_> = warnings(&setup).into_iter().map(|(pointer, _)| pointer).collect();
     assert_eq!(warned, ["/routes/0/mcp", "/routes/1/mcp"]);
-    assert!(loaded.warnings[0].lint.as_deref() == Some("unused-tool"), "{:?}", loaded.warnings[0]);
 }
 
 /// A short word for the model instead of context and description.
