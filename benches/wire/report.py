@@ -109,12 +109,12 @@ def more(rows):
     for row in rows.of("routes"):
         print(
             f"{row['routes']:6} routes: start {row['started_in_s']:.2f} s,"
-            f" reload {figure(row['reloaded_in_s'], '.2f')} s,"
+            f" reload {figure(row['reloaded_in_s'], '.2f')} s, {row['resting']:.1%} of a core at rest,"
             f" RSS {row['rss_kib'] / 1024:.1f} MiB; CPU µs/request "
             + ", ".join(
                 f"{kind} {cost:.2f}"
                 for kind in NAMES
-                if (cost := rows.middle("cpu_us", "routes-load", kind=kind, routes=row["routes"]))
+                if (cost := rows.middle("net_us", "routes-load", kind=kind, routes=row["routes"]))
             )
         )
 
@@ -183,7 +183,7 @@ def many_routes(rows):
     one, many = facts[0], facts[-1]
     for kind in ("get", "post-300"):
         ratios = rows.ratios(
-            "routes-load", "cpu_us", {"kind": kind, "routes": many["routes"]}, {"kind": kind, "routes": one["routes"]}
+            "routes-load", "net_us", {"kind": kind, "routes": many["routes"]}, {"kind": kind, "routes": one["routes"]}
         )
         measured = middle(ratios)
         yield (

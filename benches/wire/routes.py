@@ -8,6 +8,8 @@ from load import load
 from servers import Wrong, ask
 
 RELOADS = 3
+# Seconds; whole turns of its watch.
+LOOK = 3
 
 
 def facts(server):
@@ -32,15 +34,31 @@ def facts(server):
         "started_in_s": round(server.started_in, 3),
         "reloaded_in_s": round(statistics.median(taken), 3) if taken else None,
         "rss_kib": rss,
+        # Share of a core that it takes while nobody asks: it looks after its files.
+        "resting": round(at_rest(server), 4),
     }
 
 
-def compare(one, many, kinds, folder, core, options, record):
-    """The same requests to one route, and to each of the many in turn."""
+def at_rest(server):
+    """Once it has come to rest: its watch may still be taking in what was reloaded."""
+    before = None
+    for _ in range(20):
+        began, cpu = time.monotonic(), server.cpu()
+        time.sleep(LOOK)
+        share = (server.cpu() - cpu) / (time.monotonic() - began)
+        if before is not None and abs(share - before) < max(0.01, share / 5):
+            return min(share, before)
+        before = share
+    raise Wrong(f"formgate with {len(server.addresses)} routes does not come to rest")
+
+
+def compare(one, many, resting, kinds, folder, core, options, record):
+    """The same requests to one route, and to each of the many in turn. What a server takes at rest is no request's."""
     for number in range(options.route_rounds + options.warm):
         for kind in kinds:
             pair = [one, many] if number % 2 else [many, one]
             for server in pair:
                 row = load(server, kind, folder, core, options.seconds, server.addresses)
+                row["net_us"] = row["cpu_us"] - resting[server] * 1e6 / row["per_second"]
                 if number >= options.warm:
                     record("routes-load", {"round": number - options.warm, "routes": len(server.addresses)} | row)

@@ -224,7 +224,7 @@ class Formgate(Server):
                 }
             )
         self.write()
-        self.patience += routes / 50
+        self.patience += routes / 100
         super().__init__("formgate", port, [str(binary), "serve", str(self.file)], core, folder / "output")
 
     def write(self):
