@@ -105,6 +105,16 @@ The backend says what reaches it ("backend:"); the JSON lines are formgate's acc
    published (1) and what is enforced change together. Break the file: nothing changes but a metric.
    curl -si {address} -H 'content-type: application/json' -d '{{"title":"A long title","displayName":"Ada"}}'
 {metrics}
+The same addresses by other doors, all drawn from the same forms:
+
+a. For people: open {address} in a browser.
+b. For GPT Actions: an OpenAPI document, and one operation for the long tail behind it.
+   curl -s {gate}/openapi.json
+   curl -si {gate}/actions/call_runtime_tool -H 'content-type: application/json' -d '{{"tool":"home_command","arguments":{{"command":"dim","device":"hall.light","level":40}}}}'
+c. For agents that can only open URLs; opened twice it is done once. {gate}/llms.txt tells them.
+   curl -s '{address}?title=Q3&displayName=Ada&idempotency_key=agent_req_001'
+d. For MCP clients: {gate}/mcp
+   curl -s {gate}/mcp -H 'content-type: application/json' -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"start_meeting","arguments":{{"title":"Q3","displayName":"Ada"}}}}}}'
 "#
     ));
 }
