@@ -54,34 +54,29 @@ impl App {
         loop {
             let opening = connection.next_head(bounds).await;
             bounds = self.bounds;
-            match opening {
+            // What is rare is on the heap: a connection that waits carries no room for it.
+            let head = match opening {
                 Opening::Closed => return,
                 Opening::Http2 => {
                     return Box::pin(http2::serve(Arc::clone(self), connection, peer, shutdown)).await;
                 }
-                Opening::Head(_) | Opening::Stray(_) => {}
-            }
-            // On the heap for as long as it takes: a connection that waits has no room for a request.
-            match Box::pin(self.take(&mut connection, opening, peer)).await {
+                Opening::Stray(stray) => Err(stray),
+                Opening::Head(bytes) => Ok(bytes),
+            };
+            let (_counted, _) = Counted::one(&self.in_flight);
+            let mut room = [const { MaybeUninit::uninit() }; FIELDS];
+            let request = match &head {
+                Ok(bytes) => read(bytes, &mut room, peer, "http"),
+                Err(stray) => Err(*stray),
+            };
+            let next = match request {
+                Err(stray) => Box::pin(self.turn_away(&mut connection, stray, peer)).await,
+                Ok(request) => self.answer(&mut connection, &request).await,
+            };
+            match next {
                 Next::Request => {}
                 Next::Linger => return Box::pin(connection.linger()).await,
                 Next::Close => return,
-            }
-        }
-    }
-
-    /// One request, whatever it turns out to be.
-    async fn take(&self, connection: &mut Connection, opening: Opening, peer: IpAddr) -> Next {
-        let (_counted, _) = Counted::one(&self.in_flight);
-        match opening {
-            Opening::Closed | Opening::Http2 => Next::Close,
-            Opening::Stray(stray) => self.turn_away(connection, stray, peer).await,
-            Opening::Head(bytes) => {
-                let mut room = [const { MaybeUninit::uninit() }; FIELDS];
-                match read(&bytes, &mut room, peer, "http") {
-                    Err(stray) => self.turn_away(connection, stray, peer).await,
-                    Ok(request) => self.answer(connection, &request).await,
-                }
             }
         }
     }

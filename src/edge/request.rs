@@ -7,8 +7,8 @@ use super::replay::{self, Keyed};
 use super::{App, Stray, attempt, exchange};
 use crate::form::Mismatch;
 use crate::gateway::{
-    Admitted, Consequence, Conversation, Door, Head, Ids, Method, Outcome, ReplayState, Reply, Spot, Terms,
-    Ticket, Triage,
+    Admitted, Attempt, Consequence, Conversation, Door, Gateway, Head, Ids, Length, Method, Outcome,
+    ReceiptId, ReplayState, Reply, Spot, Terms, Ticket, Triage,
 };
 use crate::live::Snapshot;
 use crate::reason::{Face, Reason, Rejection};
@@ -17,6 +17,7 @@ use crate::telemetry::{AttemptRecord, Record, UpstreamRecord, spot_label};
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::task::Poll;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -85,6 +86,16 @@ pub(super) const UNWANTED: usize = 1 << 20;
 /// For how long, where no route says.
 pub(super) const UNWANTED_DEADLINE: Duration = Duration::from_secs(10);
 
+/// What is left to do about a request once its head has been judged.
+enum Open<'g> {
+    /// Read over a body that nobody wants, within this time.
+    ReadOver(Duration),
+    Receipt(ReceiptId),
+    Attempt(Attempt<'g>),
+    Collect(Ticket<'g>),
+    Converse(Conversation<'g>),
+}
+
 /// Decides about one request. Something unforeseen inside is a 500 and the end of the connection: one
 /// request must not take the others along, and is never "forwarded anyway".
 pub(super) async fn decide(
@@ -93,20 +104,32 @@ pub(super) async fn decide(
     head: &Head<'_>,
     body: &mut impl BodySource,
 ) -> Decision {
-    if let Some(decision) = unwinding(proceed(app, snapshot, head, body)).await {
-        return decision;
-    }
     let gateway = &snapshot.gateway;
-    let spot = gateway.spot(head.path);
-    Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) }
+    let decided = match catch_unwind(AssertUnwindSafe(|| begin(gateway, head))) {
+        Ok((decision, None)) => Some(decision),
+        // On the heap, and only while it lasts: most requests are arrivals, and are done with.
+        Ok((decision, Some(open))) => {
+            unwinding(Box::pin(proceed(app, snapshot, head, body, decision, open))).await
+        }
+        Err(_) => None,
+    };
+    let Some(mut decision) = decided else {
+        let spot = gateway.spot(head.path);
+        return Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) };
+    };
+    if let (Some(Spot::Route(index)), Method::Post, Door::Address) =
+        (decision.spot, decision.method, decision.door)
+    {
+        decision.lines.push_str(&gateway.cors_lines(index, head));
+    }
+    decision
 }
 
 /// Runs a future to its end, or to its panic.
-async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
-    let mut future = std::pin::pin!(future);
+async fn unwinding<T>(mut future: impl Future<Output = T> + Unpin) -> Option<T> {
     std::future::poll_fn(|context| {
         // What the future borrowed is not looked at again but by its own `Drop`s.
-        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(context))) {
+        match catch_unwind(AssertUnwindSafe(|| Pin::new(&mut future).poll(context))) {
             Ok(Poll::Ready(outcome)) => Poll::Ready(Some(outcome)),
             Ok(Poll::Pending) => Poll::Pending,
             Err(_) => Poll::Ready(None),
@@ -115,16 +138,16 @@ async fn unwinding<T>(future: impl Future<Output = T>) -> Option<T> {
     .await
 }
 
-/// Triage, and what it asks for.
-async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut impl BodySource) -> Decision {
-    let gateway = &snapshot.gateway;
+/// What the head alone decides, and what it leaves open.
+fn begin<'g>(gateway: &'g Gateway, head: &Head<'_>) -> (Decision, Option<Open<'g>>) {
     let mut decision = Decision::new(head, gateway.origin(head).client);
-    match gateway.triage(head) {
+    let bare = head.length == Length::Known(0);
+    let open = match gateway.triage(head) {
         Triage::Answer { spot, reply, outcome } => {
             decision.spot = Some(spot);
             decision.reply = reply;
             decision.outcome = outcome;
-            decision.read_over(body, UNWANTED_DEADLINE).await;
+            (!bare).then_some(Open::ReadOver(UNWANTED_DEADLINE))
         }
         Triage::Refuse { spot, rejection } => {
             decision.spot = spot;
@@ -134,19 +157,37 @@ async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
             if at_once {
                 // What announces itself as too long need not be sent to be told so (B-5), nor what is nobody's (B-24).
                 decision.unread = Some(decision.began + deadline);
-            } else {
-                decision.read_over(body, deadline).await;
             }
+            (!bare && !at_once).then_some(Open::ReadOver(deadline))
         }
-        Triage::Receipt(id) => {
+        Triage::Receipt(id) => Some(Open::Receipt(id)),
+        Triage::Attempt(attempt) => Some(Open::Attempt(attempt)),
+        Triage::Collect(ticket) => Some(Open::Collect(ticket)),
+        Triage::Converse(conversation) => Some(Open::Converse(conversation)),
+    };
+    (decision, open)
+}
+
+/// What the head has left open.
+async fn proceed(
+    app: &App,
+    snapshot: &Snapshot,
+    head: &Head<'_>,
+    body: &mut impl BodySource,
+    mut decision: Decision,
+    open: Open<'_>,
+) -> Decision {
+    match open {
+        Open::ReadOver(deadline) => decision.read_over(body, deadline).await,
+        Open::Receipt(id) => {
             Box::pin(attempt::show_receipt(app, &mut decision, head, id)).await;
             decision.read_over(body, UNWANTED_DEADLINE).await;
         }
         // In boxes: other requests do not carry their room around.
-        Triage::Attempt(attempt) => {
+        Open::Attempt(attempt) => {
             Box::pin(attempt::answer(app, &mut decision, head, attempt, body)).await;
         }
-        Triage::Collect(ticket) => {
+        Open::Collect(ticket) => {
             decision.spot = Some(Spot::Route(ticket.index()));
             match decision.collect(app, body, ticket.limit(), ticket.deadline()).await {
                 Err(reason) => decision.refuse(ticket.void(reason), None),
@@ -155,7 +196,7 @@ async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
                 }
             }
         }
-        Triage::Converse(conversation) => {
+        Open::Converse(conversation) => {
             decision.spot = Some(Spot::Own(conversation.desk.own));
             let desk = conversation.desk;
             match decision.collect(app, body, desk.max_body, desk.body_deadline).await {
@@ -171,11 +212,6 @@ async fn proceed(app: &App, snapshot: &Snapshot, head: &Head<'_>, body: &mut imp
                 }
             }
         }
-    }
-    if let (Some(Spot::Route(index)), Method::Post, Door::Address) =
-        (decision.spot, decision.method, decision.door)
-    {
-        decision.lines.push_str(&gateway.cors_lines(index, head));
     }
     decision
 }
@@ -423,7 +459,7 @@ mod tests {
             tokio::task::yield_now().await;
             panic!("on purpose");
         };
-        assert_eq!(unwinding::<()>(panics).await, None);
-        assert_eq!(unwinding(async { 7 }).await, Some(7));
+        assert_eq!(unwinding::<()>(Box::pin(panics)).await, None);
+        assert_eq!(unwinding(Box::pin(async { 7 })).await, Some(7));
     }
 }
