@@ -4,7 +4,7 @@
 //! digests and allows nothing else. What the script knows comes as data in the document, so the same script
 //! serves every form. Reading needs no script.
 //!
-//! A page is bounded whatever the form: documentation is cut at 16 KiB, saying so; a form over 10 KiB is
+//! A page is bounded whatever the form (96 KiB): documentation is cut at 24 KiB, saying so; a form over 12 KiB is
 //! not in the page, and the script reads it from the same address, where programs do.
 
 mod documentation;
@@ -33,7 +33,7 @@ pub struct Subject<'s> {
 }
 
 /// Bytes of a form that comes with its page.
-const EMBEDDED: usize = 10 << 10;
+const EMBEDDED: usize = 12 << 10;
 /// Characters of `p`, and bytes of the messages, that a page shows.
 const CONTEXT: usize = 2000;
 

@@ -210,3 +210,67 @@ fn answers_say_what_became_of_it() {
         }
     });
 }
+
+/// Where acts have keys, the page sends one; it stays while nobody knows what became of the act, so that sending
+/// again does nothing twice.
+#[test]
+fn sending_again_does_nothing_twice() {
+    let backend = Backend::scripted(|seen, _| {
+        // The first act is done, and its answer lost.
+        if seen.connection == 0 { crate::support::After::Close } else { panic!("a second act: {seen:?}") }
+    });
+    let gate = Setup::meeting(&backend).with("routes/0/idempotency", "required").start();
+    browse(Scripts::Run, |browser| {
+        browser.open(&format!("http://{}{MEETING}", gate.addr));
+        let editor = browser.css("#editor");
+        browser.clear(&editor);
+        browser.send_keys(&editor, MEETING_BODY);
+        for _ in 0..2 {
+            browser.click(&browser.css("#send"));
+            browser.wait("document.querySelector('#status') && !document.querySelector('#send').hasAttribute('aria-disabled')");
+            assert_eq!(browser.text("#status"), "504");
+            assert!(browser.text("#answer").contains("may have happened"), "{}", browser.text("#answer"));
+        }
+        assert_eq!(backend.only().body, MEETING_BODY.as_bytes());
+        assert_eq!(browser.complaints(), [""; 0]);
+    });
+}
+
+/// What cannot fit is said beside its field before anything is sent, in words and for screen readers.
+#[test]
+fn fields_say_what_they_miss() {
+    let backend = Backend::agreeing();
+    let gate = Setup::meeting(&backend).start();
+    browse(Scripts::Run, |browser| {
+        browser.open(&format!("http://{}{MEETING}", gate.addr));
+        let field = |name: &str| format!("[data-at='/{name}'] input");
+        let said = |name: &str| {
+            let script = "const c = document.querySelector(arguments[0]);
+                return c.getAttribute('aria-invalid') === 'true'
+                    ? document.getElementById(c.getAttribute('aria-describedby').split(' ').pop()).innerText : ''";
+            browser.look(script, &json!([field(name)])).as_str().unwrap().to_owned()
+        };
+        for (name, text, complaint) in [
+            ("durationMinutes", "4", "too small"),
+            ("durationMinutes", "241", "too large"),
+            ("durationMinutes", "5.5", "not a whole number"),
+            ("durationMinutes", "five", "not a number"),
+            ("durationMinutes", "30", ""),
+            ("title", "Q3", ""),
+        ] {
+            let control = browser.css(&field(name));
+            browser.clear(&control);
+            browser.send_keys(&control, &format!("{text}{TAB}"));
+            assert!(
+                said(name).contains(complaint) && said(name).is_empty() == complaint.is_empty(),
+                "{text}: {}",
+                said(name)
+            );
+        }
+        browser.click(&browser.css("#send"));
+        browser.wait("document.querySelector('#status')");
+        assert_eq!(browser.text("#status"), "204");
+        assert!(said("displayName").contains("too short"), "{}", said("displayName"));
+        backend.untouched();
+    });
+}

@@ -182,6 +182,17 @@ fn the_policy_is_strict_and_true() {
     assert_eq!(gate.get(MEETING).field("content-security-policy"), None);
 }
 
+/// Without pages, everyone gets the JSON, and `text/html` is nothing special.
+#[test]
+fn pages_can_be_turned_off() {
+    let backend = Backend::agreeing();
+    let gate = Setup::meeting(&backend).with("surfaces", serde_json::json!({ "pages": "off" })).start();
+    let (json, html) = (gate.get(MEETING), asked(&gate, "text/html"));
+    assert_eq!(json.field("content-type"), Some("application/json"));
+    assert_eq!((html.constant_head(), html.body), (json.constant_head(), json.body));
+    backend.untouched();
+}
+
 /// RFC 4648, 4.
 fn decoded(text: &str) -> Vec<u8> {
     let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

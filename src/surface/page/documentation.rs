@@ -8,7 +8,7 @@ use super::terms;
 use crate::json::{Kind, Value};
 
 /// Bytes of documentation, about: what is behind is left out, and that is said.
-const LIMIT: usize = 16 << 10;
+const LIMIT: usize = 24 << 10;
 /// Characters of one description.
 const TEXT: usize = 1200;
 /// Definitions beyond these are left out.

@@ -262,7 +262,7 @@
     if (place.required) control.setAttribute("aria-required", "true");
     const judge = () => {
       const value = get();
-      const why = value === undefined ? place.required ? "This is required." : "" : ["string", "number"].includes(value.k) && control.dataset.typed ? misfit(schema, value) : "";
+      const why = value === undefined ? place.required ? "This is required." : "" : control.hasAttribute("data-typed") ? misfit(schema, value) : "";
       complaint.textContent = why && `✗ ${why}`;
       complaint.hidden = !why;
       control.setAttribute("aria-invalid", String(Boolean(why)));
