@@ -67,20 +67,8 @@ pub(crate) fn browse(scripts: Scripts, test: impl FnOnce(&Browser)) {
 
 impl Browser {
     fn start(scripts: Scripts) -> Self {
-        let mut driver = Command::new("chromedriver")
-            .arg("--port=0")
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
-        let port = lines
-            .by_ref()
-            .map(Result::unwrap)
-            .find_map(|line| line.strip_suffix('.')?.rsplit_once("on port ")?.1.parse().ok())
-            .unwrap();
-        std::thread::spawn(move || lines.for_each(drop));
+        // It takes a free port by itself, and gives up when another process is quicker.
+        let (driver, port) = (0..5).find_map(|_| start_driver()).expect("chromedriver starts");
         let profile = tempfile::tempdir().unwrap();
         let mut browser = Self { driver, port, session: String::new(), profile };
         let folder = browser.profile.path().display().to_string();
@@ -234,6 +222,26 @@ impl Browser {
             std::thread::sleep(Duration::from_millis(20));
         }
     }
+}
+
+/// The process, and where it listens.
+fn start_driver() -> Option<(Child, u16)> {
+    let mut driver = Command::new("chromedriver")
+        .arg("--port=0")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let port =
+        lines.by_ref().find_map(|line| line.strip_suffix('.')?.rsplit_once("on port ")?.1.parse().ok());
+    let Some(port) = port else {
+        let _ = driver.wait();
+        return None;
+    };
+    std::thread::spawn(move || lines.for_each(drop));
+    Some((driver, port))
 }
 
 impl Drop for Browser {

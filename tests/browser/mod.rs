@@ -1,5 +1,6 @@
 //! The page for people, in real headless Chromium against the real binary (issue 4, 1).
 
+mod controls;
 mod driver;
 mod fill;
 mod hostile;

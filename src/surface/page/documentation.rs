@@ -59,7 +59,8 @@ impl<'d> Writer<'d> {
         if self.paper.is_full() {
             return;
         }
-        match schema.as_bool() {
+        let says_nothing = schema.as_object().is_some_and(|object| object.is_empty());
+        match schema.as_bool().or_else(|| says_nothing.then_some(true)) {
             Some(true) => {
                 self.paper.markup("<p class=\"type\">any value</p>");
                 return;

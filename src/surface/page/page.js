@@ -123,13 +123,16 @@
     return object([...out]);
   };
   const target = reference => {
-    if (reference[0] !== "#") return undefined;
     let node = form;
-    for (const raw of decodeURIComponent(reference.slice(1)).split("/").slice(1)) {
-      const name = raw.replace(/~1/g, "/").replace(/~0/g, "~");
+    let pointer;
+    try { pointer = decodeURIComponent(reference.slice(1)); } catch { return undefined; }
+    // Names of other kinds are left to the gateway.
+    if (reference[0] !== "#" || pointer && pointer[0] !== "/") return undefined;
+    for (const token of pointer.split("/").slice(1)) {
+      const name = token.replace(/~1/g, "/").replace(/~0/g, "~");
       node = node && node.k === "array" ? node.v[Number(name)] : member(node, name);
     }
-    return reference === "#" || reference[1] === "/" ? node : undefined;
+    return node;
   };
   // A schema without references and `allOf` at its top, or nothing where a reference cannot be followed.
   const plain = schema => {
@@ -147,7 +150,7 @@
   const alternatives = schema => {
     const list = member(schema, "anyOf") || member(schema, "oneOf");
     if (list) {
-      const found = items(list).map(plain);
+      const found = items(list).map(plain).filter(each => each?.v !== false);
       if (found.includes(undefined)) return undefined;
       const telling = found.some(each => TELLS.some(name => member(each, name)));
       if (!telling && member(schema, "properties")) return [];
@@ -347,7 +350,8 @@
     const required = items(member(schema, "required")).map(words);
     const rest = member(schema, "additionalProperties") || member(schema, "unevaluatedProperties");
     const open = !(rest && rest.v === false) || member(schema, "patternProperties");
-    const properties = members(member(schema, "properties"));
+    // A member that no value fits is not asked for.
+    const properties = members(member(schema, "properties")).filter(each => plain(each[1])?.v !== false);
     const names = [...properties.map(each => each[0]), ...required.filter(name => !properties.some(each => each[0] === name))];
     const schemas = new Map(properties);
     const slots = names.map(name => [name, slot({ path: below(place.path, name), name, required: required.includes(name) }, schemas.get(name) || object([]))]);
