@@ -4,7 +4,7 @@
 //! digests and allows nothing else. What the script knows comes as data in the document, so the same script
 //! serves every form. Reading needs no script.
 //!
-//! A page is bounded whatever the form (96 KiB): documentation is cut at 24 KiB, saying so; a form over 12 KiB is
+//! A page is bounded whatever the form (128 KiB): documentation is cut at 24 KiB, saying so; a form over 12 KiB is
 //! not in the page, and the script reads it from the same address, where programs do.
 
 mod documentation;
@@ -172,7 +172,7 @@ fn messages(paper: &mut Paper, messages: &[(&str, &str)]) {
         "<section aria-labelledby=\"messages-title\">\n<h2 id=\"messages-title\">What models are told first</h2>\n\
          <dl class=\"members\">",
     );
-    for (role, content) in messages.iter().take(8) {
+    for (role, content) in messages.iter().take(4) {
         paper.markup("<div><dt>").short(role, 100).markup("</dt><dd><p class=\"text\">");
         paper.short(content, CONTEXT / 4).markup("</p></dd></div>");
     }
