@@ -85,6 +85,12 @@ pub fn draw(routes: &[&Route], public_url: &str, tools: &str) -> Result<Drawn, V
     let longtail: Vec<&Route> = routes.iter().copied().filter(|route| is_longtail(route)).collect();
     if !longtail.is_empty() {
         drawing.tools(&longtail, tools);
+        let list = super::tools::manifest(routes).len();
+        if list > CALL {
+            let reason =
+                format!("the list of tools has {list} bytes; an answer to an action has less than {CALL}");
+            drawing.warn(None, Key::OpenApi, reason, "fewer routes, or smaller forms, in the long tail");
+        }
     }
     let operations = drawing.paths.len();
     if operations > OPERATIONS {

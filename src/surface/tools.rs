@@ -42,7 +42,7 @@ pub fn tools(routes: &[&Route], prefix: &str) -> Option<(Tools, [Desk; 2])> {
 }
 
 /// The list: every tool with what it does and the form of its arguments, in the order of the file.
-fn manifest(routes: &[&Route]) -> String {
+pub(super) fn manifest(routes: &[&Route]) -> String {
     let tools = routes.iter().filter(|route| is_longtail(route)).map(|route| {
         Object::text_of(|tool| {
             tool.text("name", &route.name);

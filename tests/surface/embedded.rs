@@ -86,6 +86,26 @@ fn a_reader_that_has_only_the_embedded_schema_decides_the_same() {
     assert!(bodies > 100, "{bodies}");
 }
 
+/// The shipped forms say more than those of the cases, and may take less: as much as their embedded schema does.
+#[test]
+fn a_reader_decides_about_shipped_forms_as_the_gateway_does() {
+    let mut decided = [0, 0];
+    for (name, form) in shipped() {
+        let Some(case) = name.strip_prefix("config/").and_then(|file| file.strip_suffix(".json")) else {
+            continue;
+        };
+        let (compiled, embedded) = (compile(&form.to_string(), &[]), embed(&form));
+        for (file, body) in ["accept", "reject"].into_iter().flat_map(|kind| cases::bodies(case, kind)) {
+            let mut document = Document::new();
+            let Ok(value) = document.parse(&body) else { continue };
+            let fits = compiled.admits(value);
+            assert_eq!(admits(&embedded, &serde_json::from_slice(&body).unwrap()), fits, "{name}: {file}");
+            decided[usize::from(fits)] += 1;
+        }
+    }
+    assert!(decided.iter().all(|count| *count > 30), "{decided:?}");
+}
+
 #[test]
 fn only_text_that_describes_is_cut() {
     let long = "Words of many letters, and more. ".repeat(200);

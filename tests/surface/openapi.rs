@@ -374,4 +374,18 @@ fn what_importers_may_not_take_is_warned_of() {
         assert!(found.iter().all(|(pointer, _)| pointer == "/routes/0/max_body"));
     }
     assert_eq!(warnings(&one().with("routes/0/max_body", 100_001).with("routes/0/actions", "none")), []);
+    // So does an answer: the list of tools is one.
+    let listing = |length: usize| {
+        let mut form = plain("d");
+        form["title"] = "t".repeat(length).into();
+        drawn().inline_route("a", &form).with("routes/0/actions", "longtail")
+    };
+    let around = r#"{"tools":[{"name":"a","description":"d","form":}]}"#.len()
+        + plain("d").to_string().len()
+        + r#","title":"""#.len();
+    for (bytes, warned) in [(99_999, false), (100_000, false), (100_001, true)] {
+        let found = warnings(&listing(bytes - around));
+        assert_eq!(found.len(), usize::from(warned), "{bytes}: {found:?}");
+        assert!(found.iter().all(|(_, reason)| reason.contains("100001 bytes")), "{found:?}");
+    }
 }

@@ -66,7 +66,8 @@ def configure(folder, backend, change):
     ] + change
     for pattern, replacement in replaced:
         text, count = re.subn(pattern, replacement, text)
-        expect(f"{pattern!r} in the example", count > 0, text)
+        if not count:
+            sys.exit(f"independent: the example has no {pattern!r}:\n{text}")
     path.write_text(text)
     return path
 
@@ -160,7 +161,8 @@ def call(url, document, folder):
                 sys.exit(f"independent: {case} through the client: {answer}, {Backend.seen[-1:]}")
             calls += 1
     expect(f"the client acts, and the backend is sent what it was given ({calls} calls)", calls > 20)
-    refused = function.sync_detailed(client=client, body=body_class.from_dict({"all": True}))
+    meeting = importlib.import_module("made.models").StartMeetingBody(title="", display_name="Ada")
+    refused = importlib.import_module("made.api.default.start_meeting").sync_detailed(client=client, body=meeting)
     expect("the client understands a refusal", refused.status_code == 204 and refused.parsed is None, refused)
 
 
