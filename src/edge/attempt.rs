@@ -123,7 +123,7 @@ pub(super) async fn show_receipt(app: &App, decision: &mut Decision, head: &Head
 }
 
 impl Decision {
-    fn told(&mut self, told: Told, replay: Option<ReplayState>, trace: Trace) {
+    pub(super) fn told(&mut self, told: Told, replay: Option<ReplayState>, trace: Trace) {
         let Told { reply, outcome, reason, code } = told;
         self.reply = reply;
         self.outcome = outcome;

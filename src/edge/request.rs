@@ -114,13 +114,24 @@ pub(super) async fn decide(
         Err(_) => None,
     };
     let Some(mut decision) = decided else {
-        let spot = gateway.spot(head.path);
-        return Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) };
+        return unforeseen(gateway, head);
     };
     if let (Some(Spot::Route(index)), Method::Post, Door::Address) =
         (decision.spot, decision.method, decision.door)
     {
         decision.lines.push_str(&gateway.cors_lines(index, head));
+    }
+    decision
+}
+
+/// What is told of a request that deciding about has come to no end.
+fn unforeseen(gateway: &Gateway, head: &Head<'_>) -> Decision {
+    let spot = gateway.spot(head.path);
+    let mut decision = Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) };
+    // Were this what is broken, the plain 500 stays.
+    if let Ok(Some(told)) = catch_unwind(AssertUnwindSafe(|| gateway.unforeseen(head))) {
+        decision.door = Door::GetAction;
+        decision.told(told, None, Trace::default());
     }
     decision
 }

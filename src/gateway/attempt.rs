@@ -26,7 +26,7 @@ use super::consequence::{Consequence, UpstreamResult};
 use super::head::{ClientKey, Head, Length, Method};
 use super::replay::{End, Fingerprint, Found, Key, ReceiptId, ReplayState, State, Terms};
 use super::reply::{Outcome, Reply};
-use super::{Gateway, Triage};
+use super::{Gateway, Spot, Triage};
 use crate::reason::{Reason, Rejection};
 use bytes::Bytes;
 use std::time::Duration;
@@ -193,6 +193,25 @@ impl Gateway {
         let (departure, public) = (&place.departure, self.public.as_ref());
         let ticket = Ticket { index, route, departure, client, origin, public, key: None };
         Triage::Attempt(Attempt::Open(Proposal { ticket, body, intent }))
+    }
+}
+
+impl Gateway {
+    /// What an attempt is told when deciding about it has come to no end: it keeps its two keys, and nobody is told
+    /// that nothing was done. `None` for everything else.
+    pub fn unforeseen(&self, head: &Head<'_>) -> Option<Told> {
+        let Some(Spot::Route(index)) = self.spot(head.path) else { return None };
+        let action = self.places[index].route.get_action.as_ref()?;
+        if head.verb() != Method::Get || !action.is_asked(head.query) {
+            return None;
+        }
+        let asked = action.plan.read(head.query?);
+        // Without a key there was nothing that could have been done.
+        let answer = asked.map_or_else(
+            |_| action.rejected.clone(),
+            |asked| Answer::new(Code::Review, &action.review.with(&asked.key)),
+        );
+        Some(Told { reply: answer.reply(), outcome: Outcome::Internal, reason: None, code: answer.code })
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) async fn open(to: SocketAddr) -> SendRequest<Bytes> {
     client
 }
 
-fn request(method: &str, target: &str) -> http::request::Builder {
+pub(crate) fn request(method: &str, target: &str) -> http::request::Builder {
     Request::builder().method(method).uri(format!("http://formgate.test{target}"))
 }
 

@@ -155,6 +155,55 @@ fn leaving_in_the_middle_does_not_lose_the_act() {
     assert_eq!(backend.count(), 1);
 }
 
+/// The same over HTTP/2.
+#[test]
+fn http2_opens_as_http1_does() {
+    use crate::wire::http2;
+    let backend = super::starts_meetings();
+    let gate = meeting(&backend).start();
+    let query = format!("{MEMBERS}&nonce=agent_seq_106");
+    let opened = http2::run(async {
+        let client = http2::open(gate.addr).await;
+        let get = || http2::request("GET", &format!("{}?{query}", crate::support::MEETING));
+        let first = http2::exchange(&client, get(), &[]).await.unwrap();
+        let again = http2::exchange(&client, get(), &[]).await.unwrap();
+        assert_eq!((again.status, &again.body), (first.status, &first.body));
+        assert_eq!((first.field("x-robots-tag"), first.field("cache-control")), (Some("noindex, nofollow"), Some("no-store")));
+        let with_body = http2::exchange(&client, get(), &[b"{}"]).await.unwrap();
+        assert!(with_body.body.starts_with(br#"{"code":"rejected","#));
+        first
+    });
+    assert_eq!(gate.exchange(&opening(&query)).body, opened.body, "one record, whatever the protocol");
+    assert!(opened.body.starts_with(br#"{"code":"ok","url":"https://meet.example/"#));
+    assert_eq!(backend.count(), 1);
+}
+
+/// Whatever happens inside, the answer has its two keys, and does not say that nothing was done (U-06).
+#[test]
+fn the_unforeseen_is_for_a_person() {
+    let backend = super::starts_meetings();
+    let setup = meeting(&backend);
+    let dir = tempfile::tempdir().unwrap();
+    for (name, bytes) in &setup.files {
+        std::fs::create_dir_all(dir.path().join(name).parent().unwrap()).unwrap();
+        std::fs::write(dir.path().join(name), bytes).unwrap();
+    }
+    std::fs::write(dir.path().join("gateway.yaml"), setup.text()).unwrap();
+    let gateway = formgate::config::load(&dir.path().join("gateway.yaml")).unwrap().gateway;
+    let told = |method: &'static str, query: Option<&str>| {
+        let nothing = formgate::gateway::Head::nothing([127, 0, 0, 1].into());
+        let head = formgate::gateway::Head { method, path: crate::support::MEETING, query, ..nothing };
+        gateway.unforeseen(&head).map(|told| String::from_utf8(told.reply.body.to_vec()).unwrap())
+    };
+    let query = format!("{MEMBERS}&nonce=agent_seq_107");
+    let review = r#"{"code":"human_review_required","url":"https://example.org/review/agent_seq_107"}"#;
+    assert_eq!(told("GET", Some(&query)).as_deref(), Some(review));
+    assert_eq!(told("GET", Some("title=x")), Some(format!(r#"{{"code":"rejected","url":"{REJECTED}"}}"#)));
+    for (method, query) in [("GET", None), ("GET", Some("x=1")), ("POST", Some(query.as_str()))] {
+        assert_eq!(told(method, query), None);
+    }
+}
+
 /// While stopping: what was done is told, nothing new is begun, and the answer keeps its shape.
 #[test]
 fn a_gateway_that_stops_answers_with_two_keys() {

@@ -127,7 +127,13 @@ fn receipts_say_code_and_time() {
     let value: Value = receipt.json();
     assert_eq!(value.as_object().unwrap().keys().collect::<Vec<_>>(), ["code", "time"]);
     assert_eq!(value["code"], "ok");
-    assert!(value["time"].as_str().unwrap().ends_with(" GMT"));
+    let time = value["time"].as_str().unwrap();
+    assert!(time.len() == 20 && time.ends_with('Z'), "{time}");
+    let page = gate.exchange(&Request::get(path).field("Accept", "text/html,application/xhtml+xml,*/*;q=0.8"));
+    assert_eq!((page.status, page.field("content-type")), (200, Some("text/html; charset=utf-8")));
+    assert!(page.text().contains("<h1>ok</h1>") && page.text().contains(time), "{}", page.text());
+    assert!(page.field("content-security-policy").unwrap().starts_with("default-src 'none'"));
+    assert_eq!((page.field("vary"), page.field("cache-control")), (Some("Accept"), Some("no-store")));
     assert_eq!(receipt.field("cache-control"), Some("no-store"));
     assert_eq!(receipt.field("x-robots-tag"), Some("noindex, nofollow"));
     let head = gate.exchange(&Request::new("HEAD", path));
@@ -149,5 +155,5 @@ fn receipts_say_code_and_time() {
     assert_eq!(gate.post(path, "{}").status, 405);
     assert_eq!(gate.get(MEETING).status, 200);
     let labels = [("route", "_receipt"), ("outcome", "arrived")];
-    assert!(gate.metrics().counts("formgate_requests_total", &labels, 3));
+    assert!(gate.metrics().counts("formgate_requests_total", &labels, 4));
 }
