@@ -1,4 +1,5 @@
-//! GET-Action: REQUIREMENTS U-01 to U-26 and B-25 to B-33, every case of `getaction.json`, and every sequence.
+//! GET-Action (DESIGN 8; the rows `U-…` of REQUIREMENTS and those of `B-…` about it): every case of `getaction.json`, and
+//! every sequence.
 
 mod bystanders;
 mod cases;

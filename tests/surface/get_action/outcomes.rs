@@ -168,7 +168,10 @@ fn http2_opens_as_http1_does() {
         let first = http2::exchange(&client, get(), &[]).await.unwrap();
         let again = http2::exchange(&client, get(), &[]).await.unwrap();
         assert_eq!((again.status, &again.body), (first.status, &first.body));
-        assert_eq!((first.field("x-robots-tag"), first.field("cache-control")), (Some("noindex, nofollow"), Some("no-store")));
+        assert_eq!(
+            (first.field("x-robots-tag"), first.field("cache-control")),
+            (Some("noindex, nofollow"), Some("no-store"))
+        );
         let with_body = http2::exchange(&client, get(), &[b"{}"]).await.unwrap();
         assert!(with_body.body.starts_with(br#"{"code":"rejected","#));
         first

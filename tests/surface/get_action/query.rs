@@ -1,4 +1,4 @@
-//! The reader of queries, held against the cases and against a second, naive one (B-26, B-29, U-14, U-20).
+//! The reader of queries, held against the cases and against a second, naive one (B-26, B-27, B-29, U-14, U-20).
 
 use super::file;
 use crate::support::cases;

@@ -129,7 +129,8 @@ fn receipts_say_code_and_time() {
     assert_eq!(value["code"], "ok");
     let time = value["time"].as_str().unwrap();
     assert!(time.len() == 20 && time.ends_with('Z'), "{time}");
-    let page = gate.exchange(&Request::get(path).field("Accept", "text/html,application/xhtml+xml,*/*;q=0.8"));
+    let page =
+        gate.exchange(&Request::get(path).field("Accept", "text/html,application/xhtml+xml,*/*;q=0.8"));
     assert_eq!((page.status, page.field("content-type")), (200, Some("text/html; charset=utf-8")));
     assert!(page.text().contains("<h1>ok</h1>") && page.text().contains(time), "{}", page.text());
     assert!(page.field("content-security-policy").unwrap().starts_with("default-src 'none'"));
