@@ -12,8 +12,6 @@ pub struct Route {
     pub name: String,
     /// The exact path, as it stands on the wire.
     pub address: String,
-    /// `p`: what an actor should know before it acts.
-    pub context: String,
     /// What is enforced; `arrival` publishes it.
     pub form: CompiledForm,
     /// What GET answers (GPT draft, "Arrival").

@@ -42,8 +42,9 @@ fn draw<'r>(public: &str, routes: impl Iterator<Item = &'r Route> + Clone) -> St
         let how = if route.get_action.is_some() { "GET-Action above, or POST" } else { "POST only" };
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "- {} ({how}): {public}{}", route.name, route.address);
-        if !route.context.is_empty() {
-            let _ = writeln!(text, "  {}", folded(&route.context));
+        let says = folded(&route.says());
+        if !says.is_empty() {
+            let _ = writeln!(text, "  {says}");
         }
     }
     text.push_str(

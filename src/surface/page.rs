@@ -79,8 +79,8 @@ fn write(subject: &Subject<'_>, documentation: &Paper, example: Option<&str>) ->
         paper.markup("<p class=\"kind\">").text(kind).markup("</p>\n");
     }
     paper.markup("<h1>").text(&subject.route.name).markup("</h1>\n");
-    if !subject.route.context.is_empty() {
-        paper.markup("<p class=\"lead\">").short(&subject.route.context, CONTEXT).markup("</p>\n");
+    if !subject.route.actions.context.is_empty() {
+        paper.markup("<p class=\"lead\">").short(&subject.route.actions.context, CONTEXT).markup("</p>\n");
     }
     paper
         .markup("<p class=\"address\"><b>POST</b> <code>")

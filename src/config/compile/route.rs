@@ -126,7 +126,6 @@ impl Compiler<'_> {
             name: name?.0.clone(),
             address: address?.0.clone(),
             arrival: arrival(context, &messages, &form),
-            context: context.to_owned(),
             page: None,
             form,
             gpt_type: entry.gpt_type.given().map(|gpt_type| gpt_type.0.clone()),
