@@ -5,12 +5,13 @@ use super::replay::{self, Keyed};
 use super::request::{BodySource, Decision, UNWANTED_DEADLINE};
 use super::{App, exchange};
 use crate::gateway::{
-    Admitted, Attempt, Door, Head, Intent, Outcome, Own, Proposal, ReceiptId, ReplayState, Spot, Told, Trace,
-    receipt,
+    Admitted, Attempt, Door, Gateway, Head, Intent, Outcome, Own, Proposal, ReceiptId, ReplayState, Spot,
+    Told, Trace, receipt,
 };
 use crate::reason::Reason;
 use crate::store::Down;
 use crate::telemetry::AttemptRecord;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Answers an attempt, whatever comes of it, with its two keys.
 pub(super) async fn answer(
@@ -107,6 +108,16 @@ async fn perform(
     (told, state)
 }
 
+/// What is told of an attempt that deciding about has come to no end; other requests keep their plain 500.
+pub(super) fn unforeseen(gateway: &Gateway, head: &Head<'_>, mut decision: Decision) -> Decision {
+    // Were this what is broken, it is a plain 500, too.
+    if let Ok(Some(told)) = catch_unwind(AssertUnwindSafe(|| gateway.unforeseen(head))) {
+        decision.door = Door::GetAction;
+        decision.told(told, None, Trace::default());
+    }
+    decision
+}
+
 /// Answers with what is remembered under the name of a receipt.
 pub(super) async fn show_receipt(app: &App, decision: &mut Decision, head: &Head<'_>, id: ReceiptId) {
     decision.spot = Some(Spot::Own(Own::Receipt));
@@ -123,7 +134,7 @@ pub(super) async fn show_receipt(app: &App, decision: &mut Decision, head: &Head
 }
 
 impl Decision {
-    pub(super) fn told(&mut self, told: Told, replay: Option<ReplayState>, trace: Trace) {
+    fn told(&mut self, told: Told, replay: Option<ReplayState>, trace: Trace) {
         let Told { reply, outcome, reason, code } = told;
         self.reply = reply;
         self.outcome = outcome;

@@ -114,24 +114,14 @@ pub(super) async fn decide(
         Err(_) => None,
     };
     let Some(mut decision) = decided else {
-        return unforeseen(gateway, head);
+        let spot = gateway.spot(head.path);
+        let none = Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) };
+        return attempt::unforeseen(gateway, head, none);
     };
     if let (Some(Spot::Route(index)), Method::Post, Door::Address) =
         (decision.spot, decision.method, decision.door)
     {
         decision.lines.push_str(&gateway.cors_lines(index, head));
-    }
-    decision
-}
-
-/// What is told of a request that deciding about has come to no end.
-fn unforeseen(gateway: &Gateway, head: &Head<'_>) -> Decision {
-    let spot = gateway.spot(head.path);
-    let mut decision = Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) };
-    // Were this what is broken, the plain 500 stays.
-    if let Ok(Some(told)) = catch_unwind(AssertUnwindSafe(|| gateway.unforeseen(head))) {
-        decision.door = Door::GetAction;
-        decision.told(told, None, Trace::default());
     }
     decision
 }
@@ -191,13 +181,10 @@ async fn proceed(
     match open {
         Open::ReadOver(deadline) => decision.read_over(body, deadline).await,
         Open::Receipt(id) => {
-            Box::pin(attempt::show_receipt(app, &mut decision, head, id)).await;
+            attempt::show_receipt(app, &mut decision, head, id).await;
             decision.read_over(body, UNWANTED_DEADLINE).await;
         }
-        // In boxes: other requests do not carry their room around.
-        Open::Attempt(attempt) => {
-            Box::pin(attempt::answer(app, &mut decision, head, attempt, body)).await;
-        }
+        Open::Attempt(attempt) => attempt::answer(app, &mut decision, head, attempt, body).await,
         Open::Collect(ticket) => {
             decision.spot = Some(Spot::Route(ticket.index()));
             match decision.collect(app, body, ticket.limit(), ticket.deadline()).await {
