@@ -258,8 +258,12 @@ class Formgate(Server):
 def ask(port, method, path, body=None, fields=None, patience=60):
     """One request on a connection of its own."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=patience)
-    connection.request(method, path, body, fields or {})
-    response = connection.getresponse()
-    answer = Answer(response.status, response.getheader("Content-Type"), response.read(), response.getheader("ETag"))
-    connection.close()
-    return answer
+    try:
+        connection.request(method, path, body, fields or {})
+        response = connection.getresponse()
+        read = response.read()
+    except (OSError, http.client.HTTPException) as failure:
+        raise Wrong(f"{method} {path} on port {port}: {failure!r}") from failure
+    finally:
+        connection.close()
+    return Answer(response.status, response.getheader("Content-Type"), read, response.getheader("ETag"))
