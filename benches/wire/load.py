@@ -16,7 +16,7 @@ UNITS = {"us": 1e-6, "ms": 1e-3, "s": 1, "m": 60}
 
 def script(folder, server, kind, addresses):
     """What wrk is to send, in its own language; the requests are drawn once, before the first is sent."""
-    file = folder / f"{server.name}-{kind.name}-{len(addresses)}.lua"
+    file = folder / f"{server.name}-{server.port}-{kind.name}-{len(addresses)}.lua"
     if not file.exists():
         lines = [f'wrk.method = "{"GET" if kind.body is None else "POST"}"']
         lines += [f"wrk.headers[{quoted(name)}] = {quoted(value)}" for name, value in fields(server, kind).items()]

@@ -58,7 +58,9 @@ def compare(one, many, resting, kinds, folder, core, options, record):
         for kind in kinds:
             pair = [one, many] if number % 2 else [many, one]
             for server in pair:
-                row = load(server, kind, folder, core, options.seconds, server.addresses)
+                # wrk does the same work for both: a list as long, of one address.
+                addresses = server.addresses if server is many else one.addresses * len(many.addresses)
+                row = load(server, kind, folder, core, options.seconds, addresses)
                 row["net_us"] = row["cpu_us"] - resting[server] * 1e6 / row["per_second"]
                 if number >= options.warm:
                     record("routes-load", {"round": number - options.warm, "routes": len(server.addresses)} | row)
