@@ -3,7 +3,7 @@
 
 use super::answer::{Source, read_head};
 use super::budget::Hold;
-use super::connection::{poll_write_pair, read_now};
+use super::connection::{COPIED, poll_write_pair, read_now};
 use super::head::FIELDS;
 use super::{App, pool};
 use crate::gateway::{Admitted, Consequence, Exchange, Head, Ids, Received, Server, Upstream};
@@ -122,7 +122,13 @@ async fn converse(
     said: &mut Option<u16>,
 ) -> Consequence {
     let upstream = admitted.upstream();
-    let sent = send(&mut source, &admitted.head(number, head, ids), admitted.body()).await;
+    let mut request = admitted.head(number, head, ids);
+    let mut body: &[u8] = admitted.body();
+    if body.len() <= COPIED {
+        request.extend_from_slice(body);
+        body = b"";
+    }
+    let sent = send(&mut source, &request, body).await;
     let whole = match sent {
         Sent::Nothing => return admitted.conclude(Exchange::NotSent),
         Sent::All => true,

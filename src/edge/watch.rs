@@ -4,6 +4,7 @@
 //! it and a file on a network share all look the same from here, and none needs a watch set up anew.
 
 use crate::live::Live;
+use std::collections::HashMap;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -42,7 +43,7 @@ pub(super) fn watch(live: Arc<Live>, every: Duration) {
             // it, so that a change during it is one.
             known = look(&live);
             for (file, seen) in &mut known {
-                if let Some((_, before)) = now.iter().find(|(other, _)| other == file) {
+                if let Some(before) = now.get(file) {
                     *seen = *before;
                 }
             }
@@ -53,7 +54,7 @@ pub(super) fn watch(live: Arc<Live>, every: Duration) {
     }
 }
 
-fn look(live: &Live) -> Vec<(PathBuf, Look)> {
+fn look(live: &Live) -> HashMap<PathBuf, Look> {
     let see = |file: PathBuf| {
         let seen = std::fs::metadata(&file).ok().map(|data| identity(&data));
         (file, seen)
