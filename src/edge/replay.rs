@@ -54,7 +54,11 @@ pub(super) async fn keyed<T>(
     loop {
         let begun = records.begin(terms.key, terms.fingerprint, terms.lease, terms.keep).await;
         let Found { fingerprint, state, receipt: _, since: _ } = match begun {
-            Err(Down) => return Keyed::Down,
+            // A full disk can be read: what was done before is told, and nothing new is begun.
+            Err(Down) => match records.find(terms.key).await {
+                Ok(Some(found)) => found,
+                Ok(None) | Err(Down) => return Keyed::Down,
+            },
             Ok(Begun::Full) => return Keyed::Full,
             Ok(Begun::Fresh(receipt)) => {
                 return Keyed::Performed(once(records, terms.key, receipt, perform).await);

@@ -8,7 +8,8 @@ pub(super) type Millis = u64;
 
 /// Starts at the wall clock and then goes by elapsed time alone: a step of the wall clock, either way, neither
 /// forgets keys early nor keeps them for ever. A file carries its time on, so that it never goes back over a
-/// restart either; at worst the time that nobody ran is not counted.
+/// restart either; at worst the time that nobody ran is not counted. What cannot be told apart: a wall clock that
+/// is years ahead when a process starts, from years in which none ran.
 #[derive(Debug)]
 pub(super) struct Clock {
     at_start: Millis,
