@@ -42,8 +42,9 @@ const PENDING: i64 = 0;
 const DONE: i64 = 1;
 const UNKNOWN: i64 = 2;
 
-/// How long another process's transaction is waited for.
-const BUSY: Duration = Duration::from_secs(5);
+/// How long another process's transaction is waited for. Two of these, one after the other, are still shorter than
+/// a caller's patience.
+const BUSY: Duration = Duration::from_secs(3);
 /// How exactly the time is carried on, in milliseconds.
 const TICK: Millis = 1000;
 /// Dead records that one sweep removes, at most; the next one goes on.
