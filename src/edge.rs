@@ -5,9 +5,10 @@
 //! LF, folds equal Content-Lengths, drops a Content-Length beside Transfer-Encoding) before we could
 //! look, and bounds reads one by one and not in all.
 //!
-//! One request goes: `connection` (bytes) ▶ `head` (strict) ▶ `request` (decide) ▶ `exchange` (the
+//! One request goes: `connection` (bytes) ▶ `head` (strict) ▶ `request` (decide) ▶ `act` ▶ `exchange` (the
 //! upstream, once) ▶ `connection` (the answer).
 
+mod act;
 mod admin;
 mod answer;
 mod app;
