@@ -5,6 +5,7 @@
 //! nothing that the address does not: [`converse`] finds the route and cuts its body out of what was posted,
 //! and from there it is [`Ticket::submit`] as at the address.
 
+mod base64;
 pub mod index;
 mod llms;
 mod mcp;

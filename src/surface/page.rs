@@ -12,6 +12,7 @@ mod example;
 mod paper;
 mod terms;
 
+use super::base64::base64;
 use crate::form::Representation;
 use crate::gateway::{Page, Route};
 use crate::json::Document;
@@ -230,19 +231,4 @@ fn lean(source: &str) -> String {
 /// A source expression of a content security policy (CSP3, 2.3.1).
 pub(super) fn source_of(text: &str) -> String {
     format!("sha256-{}", base64(&Sha256::digest(text.as_bytes())))
-}
-
-/// RFC 4648, 4.
-fn base64(bytes: &[u8]) -> String {
-    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits =
-            chunk.iter().fold(0_u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for place in 0..4 {
-            let letter = usize::try_from(bits >> (18 - 6 * place) & 63).unwrap_or(0);
-            text.push(if place <= chunk.len() { char::from(LETTERS[letter]) } else { '=' });
-        }
-    }
-    text
 }

@@ -9,6 +9,7 @@ use super::answer::Objection;
 use super::message::Call;
 use crate::gateway::Head;
 use crate::json::{Object, Value};
+use crate::surface::base64::base64;
 
 /// The two ways in which the protocol has been spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -110,17 +111,7 @@ fn mirrors(head: &Head<'_>, call: &Call<'_>) -> Result<(), Objection> {
 
 /// How a value is written that a head cannot carry as it is ("Value Encoding").
 fn sentinel(value: &str) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut out = "=?base64?".to_owned();
-    for three in value.as_bytes().chunks(3) {
-        let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for place in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * place) & 63) as usize];
-            out.push(if place > three.len() { '=' } else { char::from(digit) });
-        }
-    }
-    out + "?="
+    format!("=?base64?{}?=", base64(value.as_bytes()))
 }
 
 #[cfg(test)]

@@ -202,6 +202,33 @@ fn the_limits_of_the_route_hold() {
     assert_eq!(gate.post("/count", "{\"n\":4}").status, 429);
 }
 
+/// Messages that reach no route are counted where they end: asking is free within the rates, nonsense soon is not.
+#[test]
+fn the_address_of_mcp_has_rates_of_its_own() {
+    let backend = Backend::agreeing();
+    let list = || message(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    let limits = value!({ "get": "none", "post": "1/m burst 2", "refused": "none" });
+    let gate = setup(&backend)
+        .with("defaults/limits", limits)
+        .with("routes/0/limits", "none")
+        .with("routes/1/limits", "none")
+        .start();
+    for _ in 0..2 {
+        assert_eq!(gate.exchange(&list()).status, 200);
+    }
+    let waits = gate.exchange(&list());
+    assert_eq!((waits.status, waits.body.len()), (429, 0));
+    assert!(waits.field("retry-after").is_some());
+    assert_eq!(gate.post(MEETING, crate::support::MEETING_BODY).status, 200, "routes have their own");
+
+    let limits = value!({ "get": "none", "post": "none", "refused": "1/m burst 2" });
+    let gate = setup(&backend).with("defaults/limits", limits).start();
+    for _ in 0..2 {
+        assert_eq!(error(&gate.exchange(&message("nonsense"))).0, 400);
+    }
+    assert_eq!(gate.exchange(&list()).status, 429, "who talks nonsense is heard less");
+}
+
 #[test]
 fn the_access_line_names_route_and_door() {
     let (gate, _backend) = gate();

@@ -251,10 +251,14 @@ fn a_tool_without_mcp_is_warned_of() {
     assert_eq!(warned, ["/routes/0/mcp", "/routes/1/mcp"]);
 }
 
-/// A short word for the model instead of context and description.
+/// A short word for the model instead of context and description. Words change nothing about what is accepted (G-38).
 #[test]
 fn a_summary_stands_for_the_description() {
     let backend = Backend::agreeing();
     let gate = setup(&backend).with("routes/0/summary", "Starts one.").start();
     assert_eq!(tools(&gate.exchange(&message(LIST)))[0]["description"], "Starts one.");
+    assert_eq!(gate.post(crate::support::MEETING, crate::support::MEETING_BODY).status, 200);
+    let unfit = gate.exchange(&message(call_text("meetings_start", "{}")));
+    assert_eq!(result(&unfit)["isError"], true);
+    assert_eq!(backend.count(), 1);
 }
