@@ -84,6 +84,19 @@ fn what_may_not_be_opened_cannot_be() {
     );
 }
 
+/// U-10: authentication is POST's.
+#[test]
+fn a_route_that_asks_for_a_token_cannot_be_opened() {
+    let told = faults(|setup| {
+        setup
+            .with("tokens", json!({ "agents": { "class": "act", "sha256": "0123456789abcdef".repeat(4) } }))
+            .case_route("meetings-start")
+            .with("routes/0/tokens", json!(["agents"]))
+            .with("routes/0/get_action", executes())
+    });
+    says(&said(told), "asks for a token has no GET-Action");
+}
+
 #[test]
 fn links_are_https_without_a_password_and_results_at_listed_hosts() {
     says(&with("review_url", json!("http://example.org/review/{key}")), "must be https");
