@@ -1,7 +1,7 @@
 //! `/llms.txt`, `/robots.txt` and receipts (U-08, U-09, U-11 to U-13, U-18, U-21, B-31).
 
 use super::{MEMBERS, executes, meeting, open, reviews, starts_meetings};
-use crate::support::{Backend, Gate, MEETING, Request, Setup};
+use crate::support::{Backend, Gate, MEETING, Request, Setup, eventually};
 use serde_json::{Value, json};
 
 fn both(backend: &Backend) -> Setup {
@@ -156,5 +156,5 @@ fn receipts_say_code_and_time() {
     assert_eq!(gate.post(path, "{}").status, 405);
     assert_eq!(gate.get(MEETING).status, 200);
     let labels = [("route", "_receipt"), ("outcome", "arrived")];
-    assert!(gate.metrics().counts("formgate_requests_total", &labels, 4));
+    eventually("four are counted", || gate.metrics().counts("formgate_requests_total", &labels, 4));
 }
