@@ -86,7 +86,7 @@ fn announce(config: &Path, addresses: &[SocketAddr], admin: Option<&str>) {
 formgate on {gate}, in front of a legacy backend on http://{BACKEND}. Ctrl-C stops both.
 The backend says what reaches it ("backend:"); the JSON lines are formgate's access log.
 
-1. Fetch a form: p is context, m messages, s the JSON Schema of the one action.
+1. Fetch a form: p is context, m messages, s the JSON Schema of the one action. A browser gets it as a page.
    curl -s {address}
 
 2. Post a value that fits. It reaches the backend byte for byte; its 201 comes back as 200.

@@ -649,7 +649,7 @@
     if (keyed) headers["Idempotency-Key"] = keyFor(editor.value);
     if (token.value) headers.Authorization = `Bearer ${token.value}`;
     try {
-      const response = await fetch(location.pathname, { method: "POST", headers, body: editor.value, credentials: "omit", cache: "no-store", redirect: "manual" });
+      const response = await fetch(location.pathname, { method: "POST", headers, body: editor.value, cache: "no-store", redirect: "manual" });
       if (response.status === 401) tokens.hidden = false;
       if (![409, 504].includes(response.status)) key = "";
       show(response.status, await response.text(), response.headers.get("Retry-After"));
@@ -690,7 +690,7 @@
   if (form) begin();
   else {
     // Too large to come with the page: it is read from where programs read it.
-    fetch(location.pathname, { headers: { Accept: "application/json" }, credentials: "omit" })
+    fetch(location.pathname, { headers: { Accept: "application/json" } })
       .then(response => response.text())
       .then(text => { form = member(read(text), "s"); begin(); })
       .catch(() => act.append(make("p", { class: "note", role: "alert" }, "The form could not be loaded. Load the page again.")));
