@@ -127,12 +127,14 @@ impl Gate {
         lines.iter().map(parse).collect()
     }
 
-    /// Waits for so many access lines; more are a fault.
+    /// Waits for so many access lines; more are a fault. In the order in which the requests came: two that
+    /// come one after the other over two connections may be written the other way round.
     #[track_caller]
     pub(crate) fn access_lines(&self, count: usize) -> Vec<Value> {
         eventually(&format!("{count} access lines"), || self.out.lock().unwrap().len() >= count);
         std::thread::sleep(Duration::from_millis(30));
-        let lines = self.access();
+        let mut lines = self.access();
+        lines.sort_by_key(|line| line["time"].as_str().unwrap_or_default().to_owned());
         assert_eq!(lines.len(), count, "access lines: {lines:#?}");
         lines
     }
