@@ -27,6 +27,7 @@ use crate::surface::Desks;
 use compile::Compiler;
 use fault::Findings;
 use files::Files;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use tree::Tree;
 
@@ -133,7 +134,8 @@ fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
 
 /// By file in the order of reading, then by place.
 fn sort(faults: &mut [Fault], files: &[PathBuf]) {
-    faults.sort_by_key(|fault| (files.iter().position(|file| *file == fault.file), fault.line, fault.column));
+    let places: HashMap<&PathBuf, usize> = files.iter().zip(0..).collect();
+    faults.sort_by_key(|fault| (places.get(&fault.file), fault.line, fault.column));
 }
 
 /// The JSON Schema (2020-12) of the file itself, for editors.

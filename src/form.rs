@@ -6,8 +6,8 @@
 //! 2. `dialect` walks it against the table in `keywords`; `shape` and `pattern` look at values.
 //! 3. `references` resolves every reference and looks for cycles.
 //! 4. `advice` runs the lints; `extent` measures the longest body; `unroll` writes recursion out.
-//! 5. `enforced` builds the validator, with numbers decided by `exact`; `compare` asks the algebra
-//!    whether anything fits.
+//! 5. `enforced` builds the validator, with numbers decided by `exact`; `witness`
+//!    looks whether anything fits, or `compare` asks the algebra.
 //! 6. `representation` makes the bytes that are served; `embed` the text that stands in other documents.
 //!
 //! The text that is published is the text that was compiled: one value, one digest.
@@ -31,10 +31,11 @@ mod shape;
 mod source;
 mod suggestion;
 mod unroll;
+mod witness;
 
 pub use embed::{Embedded, Embedding, Root, shortened};
 pub use lint::{Level, Lint, LintLevels};
-pub use representation::{Representation, Variant, arrival, digest};
+pub use representation::{Effort, Representation, Variant, arrival, digest};
 
 use crate::json::{Strict, Value};
 use jsonschema::Validator;
@@ -203,9 +204,15 @@ impl CompiledForm {
     ///
     /// About as dear as [`Self::admits`]. Where it cannot be told at that price, the root is named.
     pub fn mismatch(&self, value: Value<'_>) -> Option<Mismatch> {
-        if self.admits(value) {
-            return None;
-        }
+        self.check(value).err()
+    }
+
+    /// [`Self::admits`], and [`Self::mismatch`] where it does not.
+    pub fn check(&self, value: Value<'_>) -> Result<(), Mismatch> {
+        if self.admits(value) { Ok(()) } else { Err(self.tell(value)) }
+    }
+
+    fn tell(&self, value: Value<'_>) -> Mismatch {
         let validator = match &self.teller {
             Teller::Same => Some(&self.validator),
             Teller::Apart(validator) => Some(&**validator),
@@ -214,11 +221,12 @@ impl CompiledForm {
         let found = validator.and_then(|validator| {
             effort::within(self.references(value), || enforced::mismatch(validator, &self.standard, value))
         });
-        Some(found.flatten().unwrap_or_else(|| Mismatch {
+        // Were the two to disagree, the verdict stands.
+        found.flatten().unwrap_or_else(|| Mismatch {
             schema_pointer: String::new(),
             keyword: "$ref".to_owned(),
             instance_pointer: String::new(),
-        }))
+        })
     }
 
     /// Under [`Numbers::SafeIntegers`], whether the backend reads every number of an admitted
@@ -259,10 +267,11 @@ fn read(
         }]);
     }
     let draft = dialect::draft_of(&root).map_err(|fault| vec![fault])?;
+    let document = root.to_serde();
     let mut chart = dialect::walk(&root, draft, &options.annotations);
     let mut faults = std::mem::take(&mut chart.faults);
-    faults.extend(meta_faults(&root, draft, &faults));
-    let graph = match references::resolve(&chart, &root) {
+    faults.extend(meta_faults(&root, &document, draft, &faults));
+    let graph = match references::resolve(&chart, &document) {
         Ok(graph) => graph,
         Err(found) => {
             faults.extend(found);
@@ -298,7 +307,7 @@ fn read(
     findings.extend(advice::largest_body(&chart, &graph, options.max_body));
     let looks = effort::looks(&chart, &graph);
     findings.extend(advice::repeated_work(&chart, looks));
-    finish(text, &chart, &graph, effort::is_much(looks), options)
+    finish(text, &chart, &graph, document, effort::is_much(looks), options)
 }
 
 /// Builds what enforces a form that has no fault in its text.
@@ -306,6 +315,7 @@ fn finish(
     text: &str,
     chart: &dialect::Chart<'_>,
     graph: &references::Graph,
+    whole: serde_json::Value,
     counted: bool,
     options: &FormOptions,
 ) -> Result<CompiledForm, Vec<FormFault>> {
@@ -316,16 +326,15 @@ fn finish(
     let document = enforced::document(chart, Numbers::Exact, counted);
     let validator = enforced::build(&document)
         .map_err(|(pointer, reason)| fault(pointer, format!("the validator refuses it: {reason}")))?;
-    let safe =
-        match options.numbers {
-            Numbers::Exact => None,
-            Numbers::SafeIntegers => {
-                let document = enforced::document(chart, Numbers::SafeIntegers, counted);
-                Some(enforced::build(&document).map_err(|(pointer, reason)| {
-                    fault(pointer, format!("the validator refuses it: {reason}"))
-                })?)
-            }
-        };
+    let safe = match options.numbers {
+        Numbers::Exact => None,
+        Numbers::SafeIntegers => {
+            let document = enforced::document(chart, Numbers::SafeIntegers, counted);
+            let validator = enforced::build(&document)
+                .map_err(|(pointer, reason)| fault(pointer, format!("the validator refuses it: {reason}")))?;
+            Some(validator)
+        }
+    };
     let teller = if !enforced::has_alternatives(chart) {
         Teller::Same
     } else if let Some(document) = enforced::told(chart, graph, counted) {
@@ -336,8 +345,10 @@ fn finish(
         Teller::Same
     };
     let rounded = root.is_rounded();
-    let standard = enforced::standard(chart);
-    if !rounded && compare::admits_nothing(&standard) {
+    let standard = enforced::standard(chart, whole);
+    let in_sight = witness::is_in_sight(chart, graph);
+    debug_assert!(!in_sight || rounded || !compare::admits_nothing(&standard), "{standard}");
+    if !in_sight && !rounded && compare::admits_nothing(&standard) {
         return Err(fault(String::new(), "the form admits nothing".to_owned()));
     }
     let form = CompiledForm {
@@ -355,10 +366,14 @@ fn finish(
 }
 
 /// What the draft's own meta-schema says, where the walk has not said something already.
-fn meta_faults(root: &Node, draft: draft::Draft, known: &[FormFault]) -> Vec<FormFault> {
-    let document = root.to_serde();
+fn meta_faults(
+    root: &Node,
+    document: &serde_json::Value,
+    draft: draft::Draft,
+    known: &[FormFault],
+) -> Vec<FormFault> {
     let mut found: Vec<FormFault> = Vec::new();
-    for error in draft.meta_validator().iter_errors(&document) {
+    for error in draft.meta_validator().iter_errors(document) {
         let pointer = error.instance_path().as_str().to_owned();
         let covered =
             |other: &FormFault| other.pointer.starts_with(&pointer) || pointer.starts_with(&other.pointer);

@@ -3,6 +3,7 @@
 mod gateway;
 mod json;
 mod records;
+mod subject;
 
 fn main() {
     let mut criterion = criterion::Criterion::default().configure_from_args();

@@ -4,6 +4,7 @@
 //! `Option`, goes on when it is `None`, and what has been collected decides in the end.
 
 mod actions;
+mod ahead;
 mod examples;
 mod form;
 mod get_action;

@@ -1,6 +1,7 @@
 //! The files of one load. Each is read once; what was read is what is judged, served and hashed.
 
 use sha2::{Digest, Sha256};
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
@@ -18,6 +19,8 @@ pub(super) const MAX_SECRET: u64 = 16 << 10;
 pub(super) struct Files {
     base: PathBuf,
     taken: Vec<Taken>,
+    /// Where a path is among them.
+    places: HashMap<PathBuf, usize>,
 }
 
 struct Taken {
@@ -30,7 +33,11 @@ struct Taken {
 impl Files {
     /// Nothing read yet; names are taken relative to the directory of `yaml`.
     pub(super) fn beside(yaml: &Path) -> Self {
-        Self { base: yaml.parent().unwrap_or(Path::new("")).to_owned(), taken: Vec::new() }
+        Self {
+            base: yaml.parent().unwrap_or(Path::new("")).to_owned(),
+            taken: Vec::new(),
+            places: HashMap::new(),
+        }
     }
 
     /// Where a name leads.
@@ -49,9 +56,10 @@ impl Files {
     }
 
     fn read_at(&mut self, path: PathBuf, name: &str, limit: u64) -> Result<Rc<[u8]>, String> {
-        if let Some(taken) = self.taken.iter().find(|taken| taken.path == path) {
+        if let Some(taken) = self.places.get(&path).and_then(|place| self.taken.get(*place)) {
             return taken.outcome.clone();
         }
+        self.places.insert(path.clone(), self.taken.len());
         let outcome = read_bounded(&path, limit);
         self.taken.push(Taken { path, name: name.to_owned(), outcome: outcome.clone() });
         outcome

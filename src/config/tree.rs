@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 const MAX_NODES: usize = 500_000;
 
 /// A node, by its number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Mark(usize);
 
 impl Mark {

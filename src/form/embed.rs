@@ -66,7 +66,7 @@ impl CompiledForm {
         if let Some(fault) = changes_meaning(&chart) {
             return Err(fault);
         }
-        let graph = references::resolve(&chart, &root).map_err(first)?;
+        let graph = references::resolve(&chart, &root.to_serde()).map_err(first)?;
         let mut writing = Writing::new(&chart, &graph, embedding);
         writing.schema(0, &[])?;
         let root = root_of(&writing, 0);

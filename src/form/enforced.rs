@@ -3,7 +3,7 @@
 
 use super::dialect::Chart;
 use super::draft::Draft;
-use super::exact::Exact;
+use super::exact::{Exact, Limit};
 use super::keywords::{Role, Shape};
 use super::references::Graph;
 use super::source::{Node, Tree};
@@ -128,8 +128,7 @@ fn schemas(value: &Node, shape: Shape, reading: Reading) -> Serde {
 }
 
 /// The form in standard keywords, for machinery that knows no others.
-pub(crate) fn standard(chart: &Chart<'_>) -> Serde {
-    let mut document = chart.places[0].node.to_serde();
+pub(crate) fn standard(chart: &Chart<'_>, mut document: Serde) -> Serde {
     if let Serde::Object(members) = &mut document {
         members.insert("$schema".to_owned(), chart.draft.uri().into());
     }
@@ -177,18 +176,18 @@ fn options<'i>() -> ValidationOptions<'i, std::sync::Arc<dyn jsonschema::Retriev
         // A mailbox as RFC 5321 writes it, and not `Ada <ada@example.com>`.
         .with_email_options(EmailOptions::default().without_display_text())
         .with_keyword("exact:minimum", |_, value, _| {
-            bound(value, |limit, open| Exact::Minimum { limit, open })
+            bound(value, |limit, open| Limit::Minimum { limit, open })
         })
         .with_keyword("exact:exclusiveMinimum", |_, value, _| {
-            bound(value, |limit, open| Exact::Minimum { limit, open })
+            bound(value, |limit, open| Limit::Minimum { limit, open })
         })
         .with_keyword("exact:maximum", |_, value, _| {
-            bound(value, |limit, open| Exact::Maximum { limit, open })
+            bound(value, |limit, open| Limit::Maximum { limit, open })
         })
         .with_keyword("exact:exclusiveMaximum", |_, value, _| {
-            bound(value, |limit, open| Exact::Maximum { limit, open })
+            bound(value, |limit, open| Limit::Maximum { limit, open })
         })
-        .with_keyword("exact:multipleOf", |_, value, _| bound(value, |divisor, _| Exact::MultipleOf(divisor)))
+        .with_keyword("exact:multipleOf", |_, value, _| bound(value, |divisor, _| Limit::MultipleOf(divisor)))
         .with_keyword("exact:const", |_, value, _| values(value))
         .with_keyword("exact:enum", |_, value, _| values(value))
         .with_keyword("exact:counted", |_, _, _| Ok(Box::new(Exact::Counted)))
@@ -198,11 +197,11 @@ fn options<'i>() -> ValidationOptions<'i, std::sync::Arc<dyn jsonschema::Retriev
 type Made<'a> = Result<Box<dyn for<'i> jsonschema::Keyword<'i, Strict>>, ValidationError<'a>>;
 
 /// A number as text and a flag, as [`assertion`] wrote them.
-fn bound(value: &Serde, make: impl Fn(Decimal, bool) -> Exact) -> Made<'_> {
+fn bound(value: &Serde, make: impl Fn(Decimal, bool) -> Limit) -> Made<'_> {
     let limit = value.get(0).and_then(Serde::as_str).and_then(Decimal::read);
     let open = value.get(1).and_then(Serde::as_bool).unwrap_or_default();
     match limit {
-        Some(limit) => Ok(Box::new(make(limit, open))),
+        Some(limit) => Ok(Box::new(Exact::Limit(make(limit, open)))),
         None => Err(ValidationError::custom("not a number that is kept exactly")),
     }
 }
@@ -243,6 +242,12 @@ pub(crate) fn compiles(pattern: &str) -> bool {
     options().build(&Serde::Object(schema)).is_ok()
 }
 
+/// A place of the validator's form in the published one.
+fn published_pointer(pointer: &str) -> String {
+    // Most have no keyword of ours in them, and a byte is found sooner than a word.
+    if pointer.as_bytes().contains(&b':') { pointer.replace(PREFIX, "") } else { pointer.to_owned() }
+}
+
 /// Why a value is not admitted: the first error of the validator, if it finds one, in the places
 /// of the form as it is published.
 pub(crate) fn mismatch(
@@ -252,9 +257,10 @@ pub(crate) fn mismatch(
 ) -> Option<Mismatch> {
     let error = validator.validate(value).err()?;
     let instance_pointer = error.instance_path().as_str().to_owned();
-    let schema_pointer = error.schema_path().as_str().replace(PREFIX, "");
+    let schema_pointer = published_pointer(error.schema_path().as_str());
     let keyword = error.kind().keyword();
-    if standard.pointer(&schema_pointer).is_some() {
+    // What `schema` adds, it adds to an `allOf`.
+    if !schema_pointer.contains("/allOf/") || standard.pointer(&schema_pointer).is_some() {
         let keyword = keyword.strip_prefix(PREFIX).unwrap_or(keyword).to_owned();
         return Some(Mismatch { schema_pointer, keyword, instance_pointer });
     }

@@ -28,9 +28,9 @@ pub(crate) fn equal(expected: &Node, value: Value<'_>) -> bool {
     }
 }
 
-/// A keyword decided from the texts of the form and of the body.
-#[derive(Debug)]
-pub(crate) enum Exact {
+/// A keyword about numbers.
+#[derive(Debug, Clone)]
+pub(crate) enum Limit {
     /// `minimum`, or `exclusiveMinimum` where `open`.
     Minimum {
         limit: Decimal,
@@ -42,6 +42,30 @@ pub(crate) enum Exact {
         open: bool,
     },
     MultipleOf(Decimal),
+}
+
+impl Limit {
+    pub(crate) fn admits(&self, number: Decimal) -> bool {
+        match self {
+            Self::Minimum { limit, open } => match number.cmp(limit) {
+                Ordering::Less => false,
+                Ordering::Equal => !open,
+                Ordering::Greater => true,
+            },
+            Self::Maximum { limit, open } => match number.cmp(limit) {
+                Ordering::Less => true,
+                Ordering::Equal => !open,
+                Ordering::Greater => false,
+            },
+            Self::MultipleOf(divisor) => number.is_multiple_of(divisor),
+        }
+    }
+}
+
+/// A keyword decided from the texts of the form and of the body.
+#[derive(Debug)]
+pub(crate) enum Exact {
+    Limit(Limit),
     /// `const` (one value) and `enum`.
     OneOf(Vec<Node>),
     /// `type` as a backend reads it that cannot hold every integer: see [`super::Numbers`].
@@ -56,23 +80,7 @@ const SAFE: u64 = (1 << 53) - 1;
 impl Exact {
     fn admits(&self, value: Value<'_>) -> bool {
         match self {
-            Self::Minimum { limit, open } => {
-                value.as_number().is_none_or(|number| match number.decimal().cmp(limit) {
-                    Ordering::Less => false,
-                    Ordering::Equal => !open,
-                    Ordering::Greater => true,
-                })
-            }
-            Self::Maximum { limit, open } => {
-                value.as_number().is_none_or(|number| match number.decimal().cmp(limit) {
-                    Ordering::Less => true,
-                    Ordering::Equal => !open,
-                    Ordering::Greater => false,
-                })
-            }
-            Self::MultipleOf(divisor) => {
-                value.as_number().is_none_or(|number| number.decimal().is_multiple_of(divisor))
-            }
+            Self::Limit(limit) => value.as_number().is_none_or(|number| limit.admits(number.decimal())),
             Self::Counted => super::effort::follow(),
             Self::OneOf(values) => values.iter().any(|expected| equal(expected, value)),
             Self::SafeType(types) => types.iter().any(|name| match value.kind() {

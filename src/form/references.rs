@@ -10,6 +10,7 @@ use super::dialect::{Chart, Mode, Place, Step};
 use super::source::{Node, below};
 use jsonschema::{Registry, Retrieve, Uri};
 use serde_json::Value as Serde;
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The schemas of a form and the ways between them.
@@ -65,8 +66,8 @@ impl Retrieve for Nowhere {
 const REFERENCES: &[&str] = &["$ref", "$recursiveRef", "$dynamicRef"];
 
 /// Resolves every reference of a form whose walk found no fault.
-pub(crate) fn resolve(chart: &Chart<'_>, root: &Node) -> Result<Graph, Vec<FormFault>> {
-    let mut document = root.to_serde();
+pub(crate) fn resolve(chart: &Chart<'_>, document: &Serde) -> Result<Graph, Vec<FormFault>> {
+    let mut document = Cow::Borrowed(document);
     let mut faults = Vec::new();
     part_with_strays(chart, &mut document, &mut faults);
     let mut graph = Graph { ways: vec![Vec::new(); chart.places.len()], component: Vec::new() };
@@ -108,7 +109,7 @@ fn base_of(id: Option<&str>) -> Result<Uri<String>, jsonschema::ReferencingError
 
 /// Takes references to other documents out of the copy that is resolved, each with its fault: the
 /// registry would go looking for them, and stop at the first that it does not find.
-fn part_with_strays(chart: &Chart<'_>, document: &mut Serde, faults: &mut Vec<FormFault>) {
+fn part_with_strays(chart: &Chart<'_>, document: &mut Cow<'_, Serde>, faults: &mut Vec<FormFault>) {
     let mut bases: Vec<Option<Uri<String>>> = Vec::with_capacity(chart.places.len());
     for place in &chart.places {
         let id = ["$id", "id"]
@@ -141,7 +142,7 @@ fn part_with_strays(chart: &Chart<'_>, document: &mut Serde, faults: &mut Vec<Fo
             }
             let (reason, suggestion) = astray(reference, false, chart);
             faults.push(fault_at(place, keyword, reason, suggestion));
-            if let Some(Serde::Object(members)) = document.pointer_mut(&place.pointer) {
+            if let Some(Serde::Object(members)) = document.to_mut().pointer_mut(&place.pointer) {
                 members.remove(keyword);
             }
         }

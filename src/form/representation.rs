@@ -15,7 +15,7 @@ pub struct Representation {
 }
 
 /// How hard each coding tries: its own scale.
-struct Effort {
+struct Levels {
     gzip: u32,
     brotli: u32,
     zstd: i32,
@@ -32,21 +32,45 @@ pub struct Variant {
     pub etag: String,
 }
 
+/// How hard bytes are compressed at load.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// As small as can be, at a millisecond or two a form.
+    Best,
+    /// Nearly as small, in a thirtieth of the time.
+    Quick,
+}
+
+impl Effort {
+    /// What a load affords for each of so many routes: at its best, two hundred take a third of a second.
+    pub fn for_routes(count: usize) -> Self {
+        if count > 200 { Self::Quick } else { Self::Best }
+    }
+
+    fn levels(self) -> Levels {
+        match self {
+            Self::Best => Levels { gzip: 9, brotli: 11, zstd: 19 },
+            Self::Quick => Levels { gzip: 6, brotli: 5, zstd: 6 },
+        }
+    }
+}
+
 impl Representation {
     /// Compresses at load; a variant that would not be smaller is left out.
     pub fn new(bytes: Vec<u8>) -> Self {
         let digest = digest(&bytes);
         // Documents drawn from forms are long and many, and load waits for them: not the last per cent.
-        Self::under(digest, bytes, &Effort { gzip: 6, brotli: 5, zstd: 6 })
+        Self::under(digest, bytes, Effort::Quick)
     }
 
     /// Under a digest that depends on all of the bytes.
-    fn under(digest: String, bytes: Vec<u8>, effort: &Effort) -> Self {
+    fn under(digest: String, bytes: Vec<u8>, effort: Effort) -> Self {
         let mut variants = Vec::with_capacity(4);
+        let levels = effort.levels();
         let coded = [
-            (Coding::Zstd, zstd(&bytes, effort.zstd)),
-            (Coding::Brotli, brotli(&bytes, effort.brotli)),
-            (Coding::Gzip, gzip(&bytes, effort.gzip)),
+            (Coding::Zstd, zstd(&bytes, levels.zstd)),
+            (Coding::Brotli, brotli(&bytes, levels.brotli)),
+            (Coding::Gzip, gzip(&bytes, levels.gzip)),
         ];
         let variant = |coding: Coding, bytes: Vec<u8>| Variant {
             coding,
@@ -82,7 +106,7 @@ impl Representation {
 /// `context` is `p`, `messages` the JSON text of `m`. `digest` is the SHA-256 of everything before
 /// it, cut to 32 characters; the entity tags are made of the same, so a reader of the body alone
 /// knows what to send in `If-Match`.
-pub fn arrival(context: &str, messages: &str, form: &CompiledForm) -> Representation {
+pub fn arrival(context: &str, messages: &str, form: &CompiledForm, effort: Effort) -> Representation {
     let mut body = String::with_capacity(context.len() + messages.len() + form.published().len() + 80);
     body.push_str("{\"p\":");
     print_text(context, &mut body);
@@ -94,7 +118,7 @@ pub fn arrival(context: &str, messages: &str, form: &CompiledForm) -> Representa
     body.push_str(",\"digest\":\"");
     body.push_str(&digest);
     body.push_str("\"}");
-    Representation::under(digest, body.into_bytes(), &Effort { gzip: 9, brotli: 11, zstd: 19 })
+    Representation::under(digest, body.into_bytes(), effort)
 }
 
 /// 32 hexadecimal characters of the SHA-256 of some bytes.

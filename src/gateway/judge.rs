@@ -47,10 +47,7 @@ pub fn judge(
         return Err(Unfit::TooLarge);
     }
     let value = document.parse(body).map_err(Unfit::Syntax)?;
-    if !form.admits(value) {
-        // The two are one validator's; were they to disagree, the verdict stands.
-        return Err(Unfit::Form(form.mismatch(value).unwrap_or_default()));
-    }
+    form.check(value).map_err(Unfit::Form)?;
     if !form.numbers_safe(value) {
         return Err(Unfit::NumberUnsafe);
     }

@@ -15,29 +15,48 @@ pub(super) const SMALL: u32 = 16;
 /// Two to the 64th over the golden ratio: an odd number whose bits look like noise.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// One bit of 64 that equal names share, and different ones rarely.
+/// The first eight bytes of what stands at `at`, zeros behind its end.
 #[inline]
-pub(super) fn mark(name: &[u8]) -> u64 {
-    let ends = match (name, word(name, 0)) {
-        (_, Some(first)) => first ^ word(name, name.len() - 8).unwrap_or(0).rotate_left(29),
-        ([first, .., last], None) => {
-            let middle = name.get(name.len() / 2).copied().unwrap_or(0);
-            u64::from_le_bytes([*first, *last, middle, 0, 0, 0, 0, 0])
-        }
-        ([first], None) => u64::from(*first),
-        ([], None) => 0,
-    };
-    let mixed = (ends ^ name.len() as u64).wrapping_mul(SPREAD);
-    1 << (mixed >> 58)
+fn start(source: &[u8], at: usize, size: usize) -> u64 {
+    let Some(first) = word(source, at) else { return short_start(source, at, size) };
+    if size < 8 { first & ((1 << (8 * size)) - 1) } else { first }
+}
+
+/// The same at the end of the source.
+#[cold]
+fn short_start(source: &[u8], at: usize, size: usize) -> u64 {
+    let bytes = source.get(at..at + size).unwrap_or_default();
+    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+/// Up to as many bytes, the key holds all of a name.
+const TOLD_APART: usize = 8;
+
+/// What equal names share, and different ones rarely: made of the size and the bytes at both ends.
+#[inline]
+pub(super) fn key(source: &[u8], at: usize, size: usize) -> u64 {
+    let mut ends = start(source, at, size);
+    if size > TOLD_APART {
+        ends ^= word(source, at + size - 8).unwrap_or(0).rotate_left(29);
+    }
+    // Odd, so nothing is lost.
+    (ends ^ size as u64).wrapping_mul(SPREAD)
+}
+
+/// One bit of 64 by the key of a name.
+#[inline]
+pub(super) fn mark(key: u64) -> u64 {
+    1 << (key >> 58)
 }
 
 /// Where a name already stands among the first `count` members of an object: the same mark has
 /// been seen, so compare.
-pub(super) fn repeated(tree: &Tree, input: &str, object: u32, count: u32, name: &str) -> bool {
+pub(super) fn repeated(tree: &Tree, input: &str, object: u32, count: u32, name: Slot) -> bool {
+    let text = tree.text(input, name);
     let mut at = object + 1;
     for _ in 0..count {
         let slot = tree.slot(at);
-        if slot.size() == name.len() && tree.text(input, slot) == name {
+        if slot.size() == text.len() && tree.text(input, slot) == text {
             return true;
         }
         at = tree.after(at + 1);

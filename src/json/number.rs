@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
 use super::parse::fault;
-use super::slot::{Slot, Tag};
+use super::slot::{Slot, Tag, Whole};
 use super::{Decimal, MAX_DIGITS, MAX_NUMBER, SyntaxFault, SyntaxKind};
 
 /// A number as written. Compares and divides exactly, as a decimal: `1.0`, `1` and `10e-1` are equal.
@@ -17,8 +17,8 @@ pub struct Number<'d> {
 /// What the parser saw of a number.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Form {
-    /// An integer of at most nine digits: its magnitude.
-    Small(u32),
+    /// An integer of at most fifteen digits.
+    Small(i64),
     /// Written as an integer.
     Integer,
     /// With a fraction or an exponent.
@@ -26,11 +26,11 @@ pub(super) enum Form {
 }
 
 impl Form {
-    /// What a slot's tag says; `side` gives its magnitude where it keeps one. `None` for what is no number.
+    /// What a slot of this tag says. `None` for what is no number.
     #[inline]
-    pub(super) fn of(tag: Tag, side: impl FnOnce() -> u32) -> Option<Self> {
+    pub(super) fn of(tag: Tag, slot: impl FnOnce() -> Slot) -> Option<Self> {
         match tag {
-            Tag::Small => Some(Self::Small(side())),
+            Tag::Small => Some(Self::Small(slot().whole().map_or(0, Whole::signed))),
             Tag::Integer => Some(Self::Integer),
             Tag::Decimal => Some(Self::Decimal),
             Tag::Null
@@ -46,8 +46,16 @@ impl Form {
     }
 }
 
-/// The most digits whose magnitude a slot keeps.
-const SMALL_DIGITS: usize = 9;
+/// The most digits that a slot keeps. A double keeps as many.
+const SMALL_DIGITS: usize = 15;
+
+impl Whole {
+    #[inline]
+    pub(super) fn signed(self) -> i64 {
+        let magnitude = self.magnitude.cast_signed();
+        if self.negative { -magnitude } else { magnitude }
+    }
+}
 
 /// Reads the number at `at`: its slot, and the offset after it.
 #[inline]
@@ -65,17 +73,20 @@ pub(super) fn scan(input: &str, at: usize) -> Result<(Slot, usize), SyntaxFault>
     if digits == 0 || (digits > 1 && bytes.get(first) == Some(&b'0')) {
         return Err(fault(SyntaxKind::Grammar, first + digits.min(1)));
     }
+    let whole = Whole { negative: first > at, magnitude };
     if let Some(b'.' | b'e' | b'E') = bytes.get(end) {
         let (end, has_exponent) = fraction_end(bytes, end)?;
         // Without an exponent, few bytes are few digits and a modest magnitude.
         if has_exponent || end - first > MAX_DIGITS {
             limit(input, at, end)?;
         }
-        return Ok((Slot::new(Tag::Decimal, at, end, 0, 0), end));
+        if has_exponent || digits > SMALL_DIGITS {
+            return Ok((Slot::new(Tag::Decimal, at, end, 0, 0), end));
+        }
+        return Ok((whole.slot(Tag::Decimal, at, end), end));
     }
     if digits <= SMALL_DIGITS {
-        #[expect(clippy::cast_possible_truncation, reason = "nine digits")]
-        return Ok((Slot::new(Tag::Small, at, end, magnitude as usize, 0), end));
+        return Ok((whole.slot(Tag::Small, at, end), end));
     }
     if digits > MAX_DIGITS {
         limit(input, at, end)?;
@@ -122,7 +133,7 @@ impl<'d> Number<'d> {
     /// The number that a text is, if it is one within the limits of a document.
     pub fn read(text: &'d str) -> Option<Self> {
         let (slot, end) = scan(text, 0).ok()?;
-        let form = Form::of(slot.tag(), || slot.side)?;
+        let form = Form::of(slot.tag(), || slot)?;
         (end == text.len()).then_some(Self { text, form })
     }
 
@@ -134,7 +145,7 @@ impl<'d> Number<'d> {
     /// The value, apart from how it was written.
     pub fn decimal(&self) -> Decimal {
         match self.form {
-            Form::Small(magnitude) => Decimal::small(self.is_negative(), magnitude.into(), 0),
+            Form::Small(integer) => Decimal::small(integer < 0, integer.unsigned_abs(), 0),
             // Whatever was parsed can be read.
             Form::Integer | Form::Decimal => Decimal::read(self.text).unwrap_or(Decimal::ZERO),
         }
@@ -167,9 +178,7 @@ impl<'d> Number<'d> {
     #[inline]
     pub fn as_u64(&self) -> Option<u64> {
         match self.form {
-            Form::Small(0) => Some(0),
-            Form::Small(_) | Form::Integer if self.is_negative() => None,
-            Form::Small(magnitude) => Some(u64::from(magnitude)),
+            Form::Small(integer) => u64::try_from(integer).ok(),
             Form::Integer => self.text.parse().ok(),
             Form::Decimal => self.decimal().as_u64(),
         }
@@ -179,8 +188,7 @@ impl<'d> Number<'d> {
     #[inline]
     pub fn as_i64(&self) -> Option<i64> {
         match self.form {
-            Form::Small(magnitude) if self.is_negative() => Some(-i64::from(magnitude)),
-            Form::Small(magnitude) => Some(i64::from(magnitude)),
+            Form::Small(integer) => Some(integer),
             Form::Integer => self.text.parse().ok(),
             Form::Decimal => self.decimal().as_i64(),
         }
@@ -190,14 +198,10 @@ impl<'d> Number<'d> {
     #[inline]
     pub fn as_f64(&self) -> f64 {
         match self.form {
-            Form::Small(magnitude) if !self.is_negative() => f64::from(magnitude),
+            #[expect(clippy::cast_precision_loss, reason = "fifteen digits")]
+            Form::Small(integer) if integer > 0 => integer as f64,
             Form::Small(_) | Form::Integer | Form::Decimal => self.text.parse().unwrap_or_default(),
         }
-    }
-
-    #[inline]
-    fn is_negative(&self) -> bool {
-        self.text.starts_with('-')
     }
 }
 
@@ -218,7 +222,7 @@ impl PartialOrd for Number<'_> {
 impl Ord for Number<'_> {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self.form, other.form) {
-            (Form::Small(_), Form::Small(_)) => self.as_i64().cmp(&other.as_i64()),
+            (Form::Small(one), Form::Small(other)) => one.cmp(&other),
             (Form::Small(_) | Form::Integer | Form::Decimal, _) => self.decimal().cmp(&other.decimal()),
         }
     }

@@ -1,12 +1,14 @@
 //! Where parsed values lie: one slot a value or name, in the order of the input.
 
+use super::Kind;
+
 /// One value, or one member name.
 ///
 /// | tag | `side` | size |
 /// |---|---|---|
 /// | `Text` | where the text starts in the input | its bytes |
 /// | `Escaped` | where the text starts among the unescaped | its bytes |
-/// | `Small` | the magnitude | – |
+/// | `Small`, `Decimal` | of what stands before the point, see [`Whole`] | the rest of it |
 /// | `Array`, `Object`, `Large` | the slot after the last descendant | children |
 /// | `Index` (last slot of a `Large`) | where its sorted names start | their count |
 #[derive(Debug, Clone, Copy)]
@@ -27,7 +29,7 @@ pub(super) enum Tag {
     Null,
     False,
     True,
-    /// A number written as an integer of at most nine digits.
+    /// A number written as an integer of at most fifteen digits.
     Small,
     /// A number written as an integer.
     Integer,
@@ -41,6 +43,21 @@ pub(super) enum Tag {
     Large,
     /// Where the sorted names of a large object are.
     Index,
+}
+
+impl Tag {
+    /// Which kind of value.
+    #[inline]
+    pub(super) fn kind(self) -> Kind {
+        match self {
+            Self::Null | Self::Index => Kind::Null,
+            Self::False | Self::True => Kind::Boolean,
+            Self::Small | Self::Integer | Self::Decimal => Kind::Number,
+            Self::Text | Self::Escaped => Kind::String,
+            Self::Array => Kind::Array,
+            Self::Object | Self::Large => Kind::Object,
+        }
+    }
 }
 
 /// What four bits say; the ones that no tag has never occur.
@@ -82,6 +99,54 @@ impl Slot {
     #[inline]
     pub(super) fn size(self) -> usize {
         (self.packed >> 4) as usize
+    }
+
+    /// The slot after a value and all that is in it, given where its own is.
+    #[inline]
+    pub(super) fn after(self, at: u32) -> u32 {
+        match self.tag() {
+            Tag::Array | Tag::Object | Tag::Large => self.side,
+            Tag::Null
+            | Tag::False
+            | Tag::True
+            | Tag::Small
+            | Tag::Integer
+            | Tag::Decimal
+            | Tag::Text
+            | Tag::Escaped
+            | Tag::Index => at + 1,
+        }
+    }
+
+    /// What a number's slot keeps.
+    #[inline]
+    pub(super) fn whole(self) -> Option<Whole> {
+        let size = self.size() as u64;
+        (size & KNOWN != 0).then_some(Whole {
+            negative: size & NEGATIVE != 0,
+            magnitude: (size >> 2) << 32 | u64::from(self.side),
+        })
+    }
+}
+
+const NEGATIVE: u64 = 1;
+const KNOWN: u64 = 2;
+
+/// What stands before the point of a number without exponent, where it is short enough for a slot.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    pub(super) negative: bool,
+    /// Below ten to the fifteenth: below two to the fiftieth.
+    pub(super) magnitude: u64,
+}
+
+impl Whole {
+    /// The slot of the number it is of.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "32 bits and 18")]
+    pub(super) fn slot(self, tag: Tag, start: usize, end: usize) -> Slot {
+        let size = (self.magnitude >> 32) << 2 | KNOWN | if self.negative { NEGATIVE } else { 0 };
+        Slot { side: self.magnitude as u32, ..Slot::new(tag, start, end, 0, size as usize) }
     }
 }
 
@@ -135,26 +200,25 @@ impl Tree {
     /// The slot after a value and all that is in it.
     #[inline]
     pub(super) fn after(&self, at: u32) -> u32 {
-        let slot = self.slot(at);
-        match slot.tag() {
-            Tag::Array | Tag::Object | Tag::Large => slot.side,
-            Tag::Null
-            | Tag::False
-            | Tag::True
-            | Tag::Small
-            | Tag::Integer
-            | Tag::Decimal
-            | Tag::Text
-            | Tag::Escaped
-            | Tag::Index => at + 1,
-        }
+        self.slot(at).after(at)
+    }
+
+    /// The slot that was written last.
+    #[inline]
+    pub(super) fn last(&self) -> Slot {
+        self.slots.last().copied().unwrap_or(NOTHING)
+    }
+
+    /// What the text of a string or name is a part of.
+    #[inline]
+    pub(super) fn source<'t>(&'t self, input: &'t str, slot: Slot) -> &'t str {
+        if slot.tag() == Tag::Escaped { self.unescaped.as_str() } else { input }
     }
 
     /// The text of a string or name.
     #[inline]
     pub(super) fn text<'t>(&'t self, input: &'t str, slot: Slot) -> &'t str {
-        let source = if slot.tag() == Tag::Escaped { self.unescaped.as_str() } else { input };
         let start = slot.side as usize;
-        source.get(start..start + slot.size()).unwrap_or_default()
+        self.source(input, slot).get(start..start + slot.size()).unwrap_or_default()
     }
 }

@@ -10,15 +10,15 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// backslash or a control character. The end of the input if there is none.
 ///
 /// Eight bytes at a time: a borrow runs from a byte that matches into the ones above it only, so
-/// the lowest mark is always true.
+/// the lowest mark is always true. With its bit for two flipped, a quote comes to lie beside the control
+/// characters, which stay among themselves: below 0x21 then are just these.
 #[inline]
 pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
     while let Some(word) = word(bytes, at) {
-        let quote = word ^ (ONES * 0x22);
+        let flipped = word ^ (ONES * 2);
         let backslash = word ^ (ONES * 0x5C);
-        let marks = ((quote.wrapping_sub(ONES) & !quote)
-            | (backslash.wrapping_sub(ONES) & !backslash)
-            | (word.wrapping_sub(ONES * 0x20) & !word))
+        let marks = ((flipped.wrapping_sub(ONES * 0x21) & !flipped)
+            | (backslash.wrapping_sub(ONES) & !backslash))
             & HIGHS;
         if marks != 0 {
             return at + (marks.trailing_zeros() / 8) as usize;

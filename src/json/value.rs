@@ -71,14 +71,7 @@ impl<'d> Value<'d> {
     /// Which of the six kinds it is.
     #[inline]
     pub fn kind(&self) -> Kind {
-        match self.tag {
-            Tag::Null | Tag::Index => Kind::Null,
-            Tag::False | Tag::True => Kind::Boolean,
-            Tag::Small | Tag::Integer | Tag::Decimal => Kind::Number,
-            Tag::Text | Tag::Escaped => Kind::String,
-            Tag::Array => Kind::Array,
-            Tag::Object | Tag::Large => Kind::Object,
-        }
+        self.tag.kind()
     }
 
     /// Its members, if it is an object.
@@ -102,7 +95,7 @@ impl<'d> Value<'d> {
     /// The number, if it is one.
     #[inline]
     pub fn as_number(&self) -> Option<Number<'d>> {
-        let form = Form::of(self.tag, || self.slot().side)?;
+        let form = Form::of(self.tag, || self.slot())?;
         Some(Number::new(self.source(), form))
     }
 

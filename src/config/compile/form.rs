@@ -23,10 +23,12 @@ enum Source {
 }
 
 impl Compiler<'_> {
+    /// The form of a field, as it was compiled ahead or is compiled now.
     pub(super) fn form(
         &mut self,
         field: &Field<Either<Filled, crate::config::field::Subtree>>,
         options: &FormOptions,
+        compiled: Option<Result<CompiledForm, Vec<FormFault>>>,
     ) -> Option<CompiledForm> {
         let Field::Given(at, given) = field else { return None };
         let (text, source) = match given {
@@ -38,7 +40,7 @@ impl Compiler<'_> {
                 (inline::to_json(self.tree, subtree.0, self.findings)?, Source::Inline(subtree.0))
             }
         };
-        match CompiledForm::compile(&text, options) {
+        match compiled.unwrap_or_else(|| CompiledForm::compile(&text, options)) {
             Ok(form) => {
                 for warning in form.warnings() {
                     self.tell(&source, warning, true);

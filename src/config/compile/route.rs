@@ -1,5 +1,6 @@
 //! The routes.
 
+use super::ahead::{self, Made};
 use super::get_action::Around;
 use super::index::listing;
 use super::page::page;
@@ -10,13 +11,20 @@ use crate::config::field::{Either, Field};
 use crate::config::tree::{Mark, Tree};
 use crate::config::words::{NoneWord, RateWord};
 use crate::config::{inline, raw};
-use crate::form::{FormOptions, LintLevels, Numbers, arrival};
+use crate::form::{Effort, FormOptions, LintLevels, Numbers, arrival};
 use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Bytes that a body may be allowed to have.
 const BODY: RangeInclusive<usize> = 1..=16 << 20;
+
+/// Where a route stands, and what it need not do by itself.
+struct Start {
+    at: Mark,
+    made: Option<Made>,
+    effort: Effort,
+}
 
 /// What routes fall back to.
 pub(super) struct Defaults<'f> {
@@ -72,6 +80,8 @@ impl Compiler<'_> {
         {
             self.fault(at, "at least one route is needed");
         }
+        let effort = Effort::for_routes(list.len());
+        let mut ahead = self.ahead(&file.routes, lints, defaults, effort);
         let (mut addresses, mut names) = (Distinct::default(), Distinct::default());
         let mut labels = Distinct::default();
         let mut routes = Vec::new();
@@ -83,28 +93,40 @@ impl Compiler<'_> {
                 names.claim(self, *at, "the name", &name.0);
             }
             self.claim_label(&mut labels, entry);
-            let route = self.route(at, entry, lints, defaults, backends, holders);
-            routes.extend(route.map(|route| Located { mark: at, route }));
+            let start = Start { at, made: ahead.remove(&at), effort };
+            let route = self.route(entry, lints, defaults, backends, holders, start);
+            routes.extend(route.map(|route| (Located { mark: at, route }, entry)));
         }
-        routes
+        if defaults.pages {
+            ahead::each(&mut routes, |(Located { route, .. }, entry)| {
+                route.page = Some(page(route, entry, defaults.public));
+            });
+        }
+        routes.into_iter().map(|(located, _)| located).collect()
     }
 
     fn route(
         &mut self,
-        at: Mark,
         entry: &raw::Route,
         lints: &LintLevels,
         defaults: &Defaults<'_>,
         backends: &[Backend],
         holders: &[Holder],
+        start: Start,
     ) -> Option<Route> {
+        let at = start.at;
         let address = self.required(&entry.address, at, "address", "/api/v1/…");
         let name = self.required(&entry.name, at, "name", "snake_case");
         self.required(&entry.form, at, "form", "forms/….json");
         self.required(&entry.upstream, at, "upstream", "{ to: …, path: /… }");
-        let max_body = self.size(&entry.max_body, BODY, defaults.max_body);
+        let max_body = self.max_body(entry, defaults);
         let options = self.form_options(entry, lints, max_body);
-        let form = self.form(&entry.form, &options);
+        let (compiled, drawn) = match start.made {
+            Some(Ok((form, arrival))) => (Some(Ok(form)), Some(arrival)),
+            Some(Err(faults)) => (Some(Err(faults)), None),
+            None => (None, None),
+        };
+        let form = self.form(&entry.form, &options, compiled);
         let outbound = self.outbound(&entry.upstream, backends);
         let guard = self.guard(entry, holders);
         let limits = self.limits(at, &entry.limits, defaults);
@@ -122,10 +144,10 @@ impl Compiler<'_> {
         let tool = self.tool(entry, &form);
         let get_action = self.get_action(entry, Around { form: &form, max_body, public: defaults.public });
         let context = entry.context.given().map_or("", String::as_str);
-        let mut route = Route {
+        Some(Route {
             name: name?.0.clone(),
             address: address?.0.clone(),
-            arrival: arrival(context, &messages, &form),
+            arrival: drawn.unwrap_or_else(|| arrival(context, &messages, &form, start.effort)),
             page: None,
             form,
             gpt_type: entry.gpt_type.given().map(|gpt_type| gpt_type.0.clone()),
@@ -145,14 +167,19 @@ impl Compiler<'_> {
             tool,
             get_action,
             actions,
-        };
-        if defaults.pages {
-            route.page = Some(page(&route, entry, defaults.public));
-        }
-        Some(route)
+        })
     }
 
-    fn form_options(&self, entry: &raw::Route, lints: &LintLevels, max_body: usize) -> FormOptions {
+    pub(super) fn max_body(&self, entry: &raw::Route, defaults: &Defaults<'_>) -> usize {
+        self.size(&entry.max_body, BODY, defaults.max_body)
+    }
+
+    pub(super) fn form_options(
+        &self,
+        entry: &raw::Route,
+        lints: &LintLevels,
+        max_body: usize,
+    ) -> FormOptions {
         FormOptions {
             lints: self.lint_levels(lints.clone(), &entry.lints),
             annotations: given(&entry.annotations).map(|(_, name)| name.0.clone()).collect(),
@@ -210,7 +237,7 @@ impl Compiler<'_> {
     }
 
     /// The JSON text of `m` (GPT draft: every element has `role` and `content`).
-    fn messages(&self, list: &Field<Vec<Field<raw::Message>>>) -> String {
+    pub(super) fn messages(&self, list: &Field<Vec<Field<raw::Message>>>) -> String {
         let mut elements = Vec::new();
         for (at, message) in given(list) {
             let role = self.required(&message.role, at, "role", "system");
