@@ -111,6 +111,8 @@ pub fn serve(
     }
     let control = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let control = control.map_err(|error| start(&error))?;
+    // Heard before anything is served: a stop that comes with the first request is a stop like any other.
+    let mut signals = control.block_on(async { Signals::new() }).map_err(|error| start(&error))?;
     let (stop, stopped) = channel::channel(false);
 
     let (mut service, fds) = listen::service("formgate", Door(Arc::clone(&app)), &listeners.public);
@@ -127,10 +129,8 @@ pub fn serve(
         let (mut service, fds) = listen::service("admin", door, listeners.admin.as_slice());
         tokio::spawn(async move { service.start_service(Some(fds), admin_stopped, 1).await });
         tokio::spawn(sweep(Arc::clone(&live), records.clone()));
-        let signals = Signals::new().map_err(|error| start(&error))?;
         ready(&listeners.addresses(), listeners.admin_name());
         take_over.serves();
-        let mut signals = signals;
         if signals.until_stop(&live, &telemetry, &Arc::new(listeners)).await == Stop::Replaced {
             let _ = admin_stop.send(true);
         }

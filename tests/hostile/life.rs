@@ -376,6 +376,6 @@ fn output_that_takes_nothing_takes_nothing_down() {
                 None => std::thread::sleep(Duration::from_millis(10)),
             }
         };
-        assert_eq!(status.code(), Some(0), "{what}");
+        assert_eq!(status.code(), Some(0), "{what}: {status}");
     }
 }
