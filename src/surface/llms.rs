@@ -65,7 +65,7 @@ Boundaries first:
 
 The answer is always one JSON object of two members, `code` and `url`:
 - ok: it is done; `url` is the result.
-- human_review_required: it is not done yet. Stop, and give `url` to a person. Do not try again.
+- human_review_required: a person has to look at it. Stop, and give `url` to one. Do not try again.
 - rejected: nothing was done; `url` says how it is done right. Do not try variations.
 ";
 
