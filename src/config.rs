@@ -138,6 +138,11 @@ fn sort(faults: &mut [Fault], files: &[PathBuf]) {
     faults.sort_by_key(|fault| (places.get(&fault.file), fault.line, fault.column));
 }
 
+/// What is wrong with a name of a route or token, if anything is.
+pub fn check_name(name: &str) -> Result<(), String> {
+    words::parse_name(name).map(|_| ())
+}
+
 /// The JSON Schema (2020-12) of the file itself, for editors.
 pub fn schema() -> String {
     let drawn = schemars::schema_for!(raw::File).to_value();

@@ -3,7 +3,9 @@
 //! A request goes through [`Gateway::triage`]: resolve ▶ throttle ▶ answer, or gate the head and
 //! hand out a [`Ticket`]. [`Ticket::submit`] makes an [`Admitted`] of a body that the form admits;
 //! [`Admitted::head`] is what leaves for the upstream, [`Admitted::conclude`] what the client may
-//! see of what came back.
+//! see of what came back. Two ways lead there besides: an [`Attempt`] brings its body in its query (GET-Action), and
+//! a [`Conversation`] is a POST to a [`Desk`], whose body says which route is meant; [`Gateway::ticket`] is where it
+//! goes on.
 //!
 //! A place is a route with everything about it that load can compute: its arrival (what GET answers) and
 //! its departure (the head that an act leaves under).

@@ -5,12 +5,13 @@
 //! The path of a request, from the wire and back:
 //!
 //! 1. [`edge`] reads a head, strictly, and takes the current [`live`] snapshot.
-//! 2. [`gateway::Gateway::triage`] decides from the head alone: answer, refuse, or collect a body.
-//! 3. An answer is bytes computed at load ([`form::Representation`]); nothing is formatted.
+//! 2. [`gateway::Gateway::triage`] decides from the head alone: answer, refuse, or collect a body. (A GET-Action has
+//!    its body in its query; at a desk, as MCP's, [`surface`] finds in the body which route is meant.)
+//! 3. To an arrival the answer is bytes computed at load ([`form::Representation`]); nothing is formatted.
 //! 4. To collect, `edge` reads a bounded body under a [`gateway::Ticket`].
 //! 5. [`gateway::Ticket::submit`] parses it ([`json`]) and holds it against the form ([`form`]).
 //! 6. What fits becomes [`gateway::Admitted`], the only permission to reach an upstream.
-//! 7. `edge` sends it, once, and [`gateway`] decides what the client may see of the outcome.
+//! 7. `edge` sends it, once (where there is a key, [`store`] says whether it has been), and [`gateway`] decides what the client may see of the outcome.
 //! 8. `edge` answers, and [`telemetry`] records it: one line, one count.
 //!
 //! Imports point down only (`tests/layers.rs` proves it):

@@ -2,6 +2,7 @@
 
 use super::show::{to_stderr, to_stdout};
 use super::{INTERNAL, USAGE};
+use crate::config;
 use crate::gateway::{LONGEST_TOKEN, TokenHash};
 use std::fs::File;
 use std::io::{Read, stdin};
@@ -46,6 +47,9 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     };
     let class = arguments.class.unwrap_or_else(|| Class::of(&token));
     let name = arguments.name.as_deref().unwrap_or(class.usual_name());
+    if let Err(reason) = config::check_name(name) {
+        return failed(&reason, USAGE);
+    }
     let hash = TokenHash::of(token.as_bytes()).hex();
     let entry = format!("{name}: {{ class: {}, sha256: \"{hash}\" }}\n", class.word());
     let text = if arguments.hash { entry } else { format!("{token}\n{entry}") };

@@ -3,7 +3,7 @@
 use super::replay::{self, Keyed};
 use super::request::Decision;
 use super::{App, exchange};
-use crate::gateway::{Admitted, Consequence, Head, Terms, Ticket};
+use crate::gateway::{Consequence, Head, Terms, Ticket};
 use crate::reason::Reason;
 use crate::telemetry::UpstreamRecord;
 use bytes::Bytes;
@@ -16,13 +16,13 @@ pub(super) async fn act(
     ticket: Ticket<'_>,
     body: Bytes,
 ) {
+    if let Some(terms) = ticket.terms(&body) {
+        // In a box: acts without a key do not carry its room around.
+        return Box::pin(act_once(app, decision, head, ticket, body, &terms)).await;
+    }
     match ticket.submit(body) {
         Err(unfit) => decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
         Ok(admitted) => {
-            if let Some(terms) = admitted.terms() {
-                // In a box: acts without a key do not carry its room around.
-                return Box::pin(act_once(app, decision, head, &admitted, &terms)).await;
-            }
             let hold = decision.hold.insert(app.budget.hold());
             let performed = exchange::perform(app, &admitted, head, &decision.ids, hold).await;
             decision.conclude(performed.0, Some(performed.1));
@@ -30,36 +30,55 @@ pub(super) async fn act(
     }
 }
 
-/// Sends on what was admitted if nobody has yet, under its key.
+/// The same under a key: only if nobody has yet. The key comes before the form, so that who repeats gets the same
+/// answer also when the form has changed since.
 async fn act_once(
     app: &App,
     decision: &mut Decision,
     head: &Head<'_>,
-    admitted: &Admitted<'_>,
+    ticket: Ticket<'_>,
+    body: Bytes,
     terms: &Terms,
 ) {
+    // Where it cannot be looked up it cannot be begun either, and that is where it is said.
+    let found = replay::look_up(&app.records, terms).await.unwrap_or_default();
+    if let Some(found) = found.filter(|found| found.fingerprint == terms.fingerprint) {
+        let known = Keyed::<()>::of(found);
+        decision.replay = Some(known.state());
+        return decision.end(&ticket, known, |_, ()| {});
+    }
+    let admitted = match ticket.submit(body) {
+        Ok(admitted) => admitted,
+        Err(unfit) => return decision.refuse(unfit.reason().into(), unfit.mismatch().cloned()),
+    };
     let hold = decision.hold.insert(app.budget.hold());
     let ids = &decision.ids;
     let perform = async |_| {
-        let (consequence, upstream) = exchange::perform(app, admitted, head, ids, hold).await;
+        let (consequence, upstream) = exchange::perform(app, &admitted, head, ids, hold).await;
         let end = consequence.end();
         ((consequence, upstream), end)
     };
     let keyed = replay::keyed(&app.records, terms, perform).await;
     decision.replay = Some(keyed.state());
-    let turn_away = |reason| admitted.turn_away(reason);
-    match keyed {
-        Keyed::Performed((consequence, upstream)) => decision.conclude(consequence, Some(upstream)),
-        Keyed::Done(stored) => decision.conclude(admitted.recall(stored), None),
-        Keyed::Unknown => decision.conclude(Consequence::nobody_knows(), None),
-        Keyed::Pending => decision.refuse(turn_away(Reason::InProgress), None),
-        Keyed::Conflict => decision.refuse(turn_away(Reason::KeyConflict), None),
-        Keyed::Full => decision.refuse(turn_away(Reason::RecordsFull), None),
-        Keyed::Down => decision.refuse(turn_away(Reason::RecordsDown), None),
-    }
+    decision.end(admitted.ticket(), keyed, |decision, (consequence, upstream)| {
+        decision.conclude(consequence, Some(upstream));
+    });
 }
 
 impl Decision {
+    /// How an act with a key ends.
+    fn end<T>(&mut self, ticket: &Ticket<'_>, keyed: Keyed<T>, performed: impl FnOnce(&mut Self, T)) {
+        match keyed {
+            Keyed::Performed(outcome) => performed(self, outcome),
+            Keyed::Done(stored) => self.conclude(ticket.recall(stored), None),
+            Keyed::Unknown => self.conclude(Consequence::nobody_knows(), None),
+            Keyed::Pending => self.refuse(ticket.turn_away(Reason::InProgress), None),
+            Keyed::Conflict => self.refuse(ticket.turn_away(Reason::KeyConflict), None),
+            Keyed::Full => self.refuse(ticket.turn_away(Reason::RecordsFull), None),
+            Keyed::Down => self.refuse(ticket.turn_away(Reason::RecordsDown), None),
+        }
+    }
+
     fn conclude(&mut self, consequence: Consequence, upstream: Option<UpstreamRecord>) {
         let Consequence { reply, outcome, result: _, reason } = consequence;
         self.reply = reply;

@@ -12,6 +12,7 @@ use crate::reason::Reason;
 use crate::store::Down;
 use crate::telemetry::AttemptRecord;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 /// Answers an attempt, whatever comes of it, with its two keys.
 pub(super) async fn answer(
@@ -39,7 +40,11 @@ pub(super) async fn answer(
 /// The key comes before the form: who repeats gets the same answer, also when the form has changed since.
 async fn open(app: &App, decision: &mut Decision, head: &Head<'_>, proposal: Proposal<'_>) {
     let Proposal { ticket, body, intent } = proposal;
-    let Ok(found) = app.records.find(intent.key()).await else {
+    let mut terms = intent.terms(ticket.lease());
+    if app.is_draining() {
+        terms.wait = Duration::ZERO;
+    }
+    let Ok(found) = replay::look_up(&app.records, &terms).await else {
         // It may have been done: nobody is told to go on, and nobody that nothing happened.
         let told = intent.review(Outcome::Unavailable, Some(Reason::RecordsDown));
         return decision.told(told, Some(ReplayState::Down), intent.into_trace());
@@ -52,7 +57,8 @@ async fn open(app: &App, decision: &mut Decision, head: &Head<'_>, proposal: Pro
             }
             (told, Some(state))
         }
-        None if app.is_draining() && found.is_some() => (intent.pending(), Some(ReplayState::Pending)),
+        // Waited for, and still under way: whatever the form says by now.
+        None if found.is_some() => (intent.pending(), Some(ReplayState::Pending)),
         None if app.is_draining() => (intent.rejected(Reason::Draining), None),
         None => match ticket.submit(body) {
             Err(unfit) => {
@@ -87,10 +93,10 @@ async fn perform(
         let (told, end) = intent.conclude(&consequence, upstream.status, receipt);
         ((told, Some(upstream)), end)
     };
-    let keyed = replay::keyed(&app.records, &intent.terms(admitted.lease()), act).await;
+    let keyed = replay::keyed(&app.records, &intent.terms(admitted.ticket().lease()), act).await;
     let state = keyed.state();
     let turned_away = |reason| {
-        admitted.turn_away(reason);
+        admitted.ticket().turn_away(reason);
         intent.rejected(reason)
     };
     let told = match keyed {

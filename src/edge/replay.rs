@@ -39,6 +39,33 @@ impl<T> Keyed<T> {
     }
 }
 
+impl Keyed<()> {
+    /// What a record says of the act that it is about.
+    pub(super) fn of(found: Found) -> Self {
+        match found.state {
+            State::Done(answer) => Self::Done(answer),
+            State::Pending => Self::Pending,
+            State::Unknown => Self::Unknown,
+        }
+    }
+}
+
+/// The record of a key, before anything else is asked. One of the same act that is pending is waited for.
+pub(super) async fn look_up(records: &Records, terms: &Terms) -> Result<Option<Found>, Down> {
+    let until = Instant::now() + terms.wait;
+    let mut pace = Pace::default();
+    loop {
+        let found = records.find(terms.key).await?;
+        let waits = found.as_ref().is_some_and(|found| {
+            found.state == State::Pending && found.fingerprint == terms.fingerprint && Instant::now() < until
+        });
+        if !waits {
+            return Ok(found);
+        }
+        settled(records, terms.key, until, &mut pace).await;
+    }
+}
+
 /// Performs the act if the key is free, else says what became of the act that took it.
 ///
 /// `perform` runs at most once, and only when the record that says so is durable. It gives what it came to,

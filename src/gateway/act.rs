@@ -129,7 +129,12 @@ pub(super) fn only_identity(head: &Head<'_>) -> Result<(), Reason> {
     if head.all("content-encoding").all(identity) { Ok(()) } else { Err(Reason::ContentCoding) }
 }
 
-impl Admitted<'_> {
+impl<'g> Admitted<'g> {
+    /// What it was made of.
+    pub fn ticket(&self) -> &Ticket<'g> {
+        &self.ticket
+    }
+
     /// The very bytes of the client.
     pub fn body(&self) -> &Bytes {
         &self.body

@@ -336,10 +336,8 @@ impl Intent<'_> {
                 (self.action.rejected.clone(), End::Forget)
             }
         };
-        let sent = match result {
-            UpstreamResult::Throttled => answer.throttled(retry_after(reply)),
-            _ => answer.reply(),
-        };
+        let throttled = *result == UpstreamResult::Throttled;
+        let sent = if throttled { answer.throttled(retry_after(reply)) } else { answer.reply() };
         (Told { reply: sent, outcome: *outcome, reason: *reason, code: answer.code }, end)
     }
 

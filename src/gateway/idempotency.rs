@@ -4,7 +4,7 @@
 //! Where the draft and the promises differ the promises hold: another body under a used key gets the one
 //! refusal (P6) instead of 422, and what may have happened is never done again (P5).
 
-use super::act::{Admitted, note_refused};
+use super::act::{Ticket, note_refused};
 use super::consequence::{Consequence, UpstreamResult};
 use super::head::Head;
 use super::replay::{End, Fingerprint, Key, Terms};
@@ -69,17 +69,17 @@ fn read(field: &[u8]) -> Option<&[u8]> {
     (fits && (1..=LONGEST).contains(&key.len())).then_some(key)
 }
 
-impl Admitted<'_> {
-    /// Under which terms this is done once; `None` where it has no key.
-    pub fn terms(&self) -> Option<Terms> {
-        let (key, rule) = (self.ticket.key?, self.ticket.route.idempotency?);
-        let fingerprint = Fingerprint::of(self.body());
+impl Ticket<'_> {
+    /// Under which terms this body would be sent once; `None` where there is no key.
+    pub fn terms(&self, body: &[u8]) -> Option<Terms> {
+        let (key, rule) = (self.key?, self.route.idempotency?);
+        let fingerprint = Fingerprint::of(body);
         Some(Terms { key, fingerprint, lease: self.lease(), keep: rule.keep, wait: rule.wait })
     }
 
     /// How long the exchange may take, with some room: who has not come back by then has been lost.
     pub fn lease(&self) -> Duration {
-        let upstream = &self.ticket.route.outbound.upstream;
+        let upstream = &self.route.outbound.upstream;
         let servers = u32::try_from(upstream.servers.len()).unwrap_or(u32::MAX);
         // A look-up and a few addresses for each server.
         let connects = upstream.timeouts.connect.saturating_mul(servers).saturating_mul(4);
@@ -94,13 +94,13 @@ impl Admitted<'_> {
         let (outcome, result, reason) = match reply.status {
             200 => (Outcome::Accepted, UpstreamResult::Json, None),
             204 => {
-                note_refused(self.ticket.route, self.ticket.client);
+                note_refused(self.route, self.client);
                 (Outcome::Refused, UpstreamResult::Refused, Some(Reason::Upstream))
             }
             _ => (Outcome::Failed, UpstreamResult::Failed, None),
         };
         // A refusal is the same response, whatever it comes from (P6).
-        let reply = if reply.status == 200 { reply.with_lines(REPLAYED) } else { reply };
+        let reply = if reply.status == 204 { reply } else { reply.with_lines(REPLAYED) };
         Consequence { reply, outcome, result, reason }
     }
 
@@ -108,7 +108,7 @@ impl Admitted<'_> {
     pub fn turn_away(&self, reason: Reason) -> Rejection {
         let rejection = Rejection::from(reason);
         if rejection.face() == Face::Refused {
-            note_refused(self.ticket.route, self.ticket.client);
+            note_refused(self.route, self.client);
         }
         rejection
     }
@@ -147,9 +147,14 @@ impl Consequence {
 /// The first byte of what is stored; another one is of a later formgate, and not read.
 const FORMAT: u8 = 1;
 
-/// Status and length of the lines in big-endian bytes, the lines, the body.
+/// Status and length of the lines in big-endian bytes, the lines, the body. How long to wait is not stored: with
+/// this key, waiting changes nothing.
 fn store(reply: &Reply) -> Bytes {
     let Reply { status, lines, body } = reply;
+    let lines = match lines.strip_prefix(b"Retry-After: ") {
+        Some(rest) => rest.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default(),
+        None => &lines[..],
+    };
     let mut stored = BytesMut::with_capacity(7 + lines.len() + body.len());
     stored.put_u8(FORMAT);
     stored.put_u16(*status);

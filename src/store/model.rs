@@ -176,7 +176,8 @@ impl Subject {
             Step::Begin { key, fingerprint, lease, keep } => {
                 // Half a minute early: what is over by the minute is over by every clock, and those of two processes
                 // differ by a little.
-                let (lease, keep) = (MINUTE * *lease - MINUTE / 2, MINUTE * *keep - MINUTE / 2);
+                let early = |minutes: u32| (MINUTE * minutes).saturating_sub(MINUTE / 2);
+                let (lease, keep) = (early(*lease), early(*keep));
                 match records.begin(of(*key), Fingerprint::of(&[*fingerprint]), lease, keep).await.unwrap() {
                     Begun::Fresh(id) => {
                         self.names.insert(*key, id);

@@ -54,6 +54,10 @@ fn a_token_and_its_line() {
         let Run { code, out, .. } = run(&["token", "--hash"], &input);
         assert_eq!((code, out.trim_end()), (0, line));
     }
+    for name in ["My Agents", "_x", "9", ""] {
+        let Run { code, out, err } = run(&["token", name], "");
+        assert_eq!((code, out.as_str()), (64, ""), "{name}: {err}");
+    }
     let Run { out, .. } = run(&["token", "night_shift", "--class", "operator"], "");
     assert!(out.starts_with("fg_op_") && out.contains("\nnight_shift: { class: operator, sha256: "), "{out}");
     for weak in [

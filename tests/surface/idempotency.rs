@@ -297,3 +297,23 @@ fn a_reload_keeps_the_records() {
     replayed(&first, &gate.exchange(&keyed("k")));
     assert_eq!(backend.count(), 1);
 }
+
+/// The key comes before the form: what was done is told, whatever the form says by now; what was not is judged by it.
+#[test]
+fn what_was_done_is_told_also_when_the_form_has_changed() {
+    let backend = counting(Duration::ZERO);
+    let gate = setup(&backend, "optional").start();
+    let first = gate.exchange(&keyed("k"));
+    assert_eq!(first.status, 200);
+    gate.replace(
+        "forms/meetings-start.json",
+        r#"{ "type": "object", "description": "Shorter.", "additionalProperties": false,
+        "properties": { "title": { "type": "string", "maxLength": 3 } } }"#,
+    );
+    assert_eq!(gate.reload().status, 200);
+    assert_eq!(gate.post(MEETING, MEETING_BODY).status, 204, "the new form holds");
+    replayed(&first, &gate.exchange(&keyed("k")));
+    assert_eq!(gate.exchange(&keyed("another")).status, 204);
+    assert_eq!(gate.exchange(&keyed("k").body(OTHER_BODY)).status, 204);
+    assert_eq!(backend.count(), 1);
+}

@@ -40,6 +40,14 @@ impl Compiler<'_> {
         {
             sheets.push(surface::robots(public, drawn()));
         }
+        let receipts = routes.iter().filter(|located| opened && located.route.address.starts_with("/r/"));
+        for located in receipts {
+            self.fault_with(
+                located.mark,
+                "addresses below `/r/` are the gateway's own: receipts of GET-Actions stand there",
+                "choose another address",
+            );
+        }
         let mut desks: Vec<Desk> = Vec::new();
         let mcp = self.mcp(file, routes).map(|(desk, mcp)| {
             desks.push(desk);

@@ -98,6 +98,19 @@ fn a_route_that_asks_for_a_token_cannot_be_opened() {
 }
 
 #[test]
+fn receipts_have_their_addresses_to_themselves() {
+    let below = |address: &str, action: bool| {
+        said(faults(|setup| {
+            let setup = setup.case_route("meetings-start").with("routes/0/address", address);
+            if action { setup.with("routes/0/get_action", executes()) } else { setup }
+        }))
+    };
+    says(&below("/r/0123456789abcdef0123456789abcdef", true), "below `/r/` are the gateway's own");
+    assert_eq!(below("/r/0123456789abcdef0123456789abcdef", false), [""; 0]);
+    assert_eq!(below("/r", true), [""; 0]);
+}
+
+#[test]
 fn links_are_https_without_a_password_and_results_at_listed_hosts() {
     says(&with("review_url", json!("http://example.org/review/{key}")), "must be https");
     says(&with("review_url", json!("https://user:pw@example.org/")), "without a password");

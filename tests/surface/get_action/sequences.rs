@@ -171,6 +171,31 @@ fn a_reload_forgets_no_key() {
     assert_eq!(backend.count(), 1);
 }
 
+/// The same while the first one is still under way: nobody is told that nothing was done (U-20).
+#[test]
+fn who_repeats_during_a_reload_waits_for_the_first() {
+    let backend = Backend::scripted(|_, stream| {
+        std::thread::sleep(Duration::from_millis(1500));
+        let body = r#"{"id":1,"joinUrl":"https://meet.example/1"}"#;
+        if stream.write_all(&json(body)).is_ok() { After::Keep } else { After::Close }
+    });
+    let gate = meeting(&backend).start();
+    let query = "title=A+title+that+is+long+by+the+new+form&displayName=Ada&idempotency_key=agent_seq_008";
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| open(&gate, query));
+        eventually("the first is under way", || backend.count() == 1);
+        gate.replace("forms/meetings-start.json", r#"{
+            "type": "object", "properties": { "title": { "type": "string", "maxLength": 20 }, "displayName": { "type": "string", "maxLength": 40 } },
+            "required": ["title"], "additionalProperties": false, "description": "Shorter." }"#);
+        assert_eq!(gate.reload().status, 200);
+        assert!(gate.get(MEETING).text().contains("Shorter."));
+        let again = open(&gate, query);
+        assert_eq!(again, first.join().unwrap());
+        assert_eq!(again.0, "ok");
+    });
+    assert_eq!(backend.count(), 1);
+}
+
 /// Bare GETs, and GETs that name neither key nor member, are the same arrival for everyone (P8, U-25, B-25).
 #[test]
 fn other_gets_are_arrivals() {
