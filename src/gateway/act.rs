@@ -98,6 +98,13 @@ pub(super) fn throttle_arrival(limits: &Limits, client: ClientKey) -> Result<(),
 
 /// What the head alone decides about an act.
 pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), Rejection> {
+    // First, for it is answered at once: what else is wrong with the head does not show in how long that takes.
+    match head.length {
+        Length::Known(length) if length > route.max_body as u64 => {
+            return Err(Reason::TooLarge.into());
+        }
+        Length::Known(_) | Length::Unknown => {}
+    }
     // A body's reader may merge the query into it: nothing beside the body may speak (B-3).
     if head.query.is_some() {
         return Err(Reason::Query.into());
@@ -111,12 +118,6 @@ pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), 
         }
     }
     only_identity(head)?;
-    match head.length {
-        Length::Known(length) if length > route.max_body as u64 => {
-            return Err(Reason::TooLarge.into());
-        }
-        Length::Known(_) | Length::Unknown => {}
-    }
     if !current {
         return Err(Reason::Stale.into());
     }

@@ -170,7 +170,8 @@ impl Gateway {
     /// The permission to read a body for route number `index`, asked for at a desk: the rates of the route
     /// hold as they do at its address.
     pub fn ticket(&self, index: usize, head: &Head<'_>) -> Result<Ticket<'_>, Rejection> {
-        self.places[index].ticket(self, index, head)
+        let ticket = self.places[index].ticket(self, index, head)?;
+        Ok(Ticket { key: super::idempotency::key(ticket.route, head)?, ..ticket })
     }
 
     pub(super) fn triage_own<'g>(&'g self, own: Own, head: &Head<'_>) -> Triage<'g> {
@@ -223,17 +224,17 @@ impl Gateway {
         let conversation = Conversation { desk, limits: &self.own_limits, client };
         super::act::throttle(&self.own_limits, client)?;
         let fits = || {
+            match head.length {
+                Length::Known(length) if length > desk.max_body as u64 => return Err(Reason::TooLarge),
+                Length::Known(_) | Length::Unknown => {}
+            }
             if head.query.is_some() {
                 return Err(Reason::Query);
             }
             if !head.only("content-type").is_some_and(is_json_utf8) {
                 return Err(Reason::MediaType);
             }
-            super::act::only_identity(head)?;
-            match head.length {
-                Length::Known(length) if length > desk.max_body as u64 => Err(Reason::TooLarge),
-                Length::Known(_) | Length::Unknown => Ok(()),
-            }
+            super::act::only_identity(head)
         };
         fits().map_err(|reason| {
             let rejection = Rejection::from(reason);

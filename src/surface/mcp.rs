@@ -271,7 +271,12 @@ impl Caller {
     pub(super) fn tell(&self, reply: Reply, outcome: Outcome) -> Reply {
         match Ending::of(outcome) {
             Ending::Done => self.result(&answer::done(&reply.body), ""),
-            Ending::Told(sentence) => self.result(answer::told(sentence).as_bytes(), retry_line(&reply)),
+            Ending::Told(sentence) => {
+                // Only where waiting can help.
+                let nothing_done = matches!(outcome, Outcome::Throttled | Outcome::Unavailable);
+                let retry = if nothing_done { retry_line(&reply) } else { "" };
+                self.result(answer::told(sentence).as_bytes(), retry)
+            }
             Ending::Elsewhere => reply.with_lines(&self.lines),
         }
     }

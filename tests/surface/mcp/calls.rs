@@ -151,7 +151,7 @@ fn other_endings_say_what_may_have_happened() {
     for (backend, starts, retry) in [
         (failing("500 No"), "It failed.", None),
         (failing("401 No"), "It failed.", None),
-        (failing("503 No"), "It failed.", Some("7")),
+        (failing("503 No"), "It failed.", None), // waiting does not tell what was done
         (failing("429 No"), "Too many calls", Some("7")),
         (Backend::scripted(|_, _| After::Close), "No answer came.", None),
     ] {
@@ -227,6 +227,22 @@ fn the_address_of_mcp_has_rates_of_its_own() {
         assert_eq!(error(&gate.exchange(&message("nonsense"))).0, 400);
     }
     assert_eq!(gate.exchange(&list()).status, 429, "who talks nonsense is heard less");
+}
+
+/// A key that the route takes is not dropped on the way through this door (B-30).
+#[test]
+fn a_key_is_done_once_here_too() {
+    let backend = Backend::agreeing();
+    let gate = setup(&backend).with("routes/1/idempotency", "optional").start();
+    let keyed = |arguments| gate.exchange(&call("count", arguments).field("Idempotency-Key", "k"));
+    let first = keyed("{\"n\":1}");
+    assert_eq!(result(&first)["isError"], false);
+    assert_eq!(result(&keyed("{\"n\":1}")), result(&first));
+    assert_eq!(result(&keyed("{\"n\":2}"))["isError"], true, "another act under the key");
+    assert_eq!(backend.count(), 1);
+    let unread = gate.exchange(&call("count", "{\"n\":1}").field("Idempotency-Key", "a b"));
+    assert_eq!(unread.status, 400);
+    assert_eq!(backend.count(), 1);
 }
 
 #[test]
