@@ -101,7 +101,7 @@ The backend says what reaches it ("backend:"); the JSON lines are formgate's acc
 5. An address that is not for everyone. Without -H 'authorization: …' the answer is 401, before the body is read.
    curl -si {gate}/api/v2/payments/refund -H 'content-type: application/json' -H 'authorization: Bearer {TOKEN}' -d '{{"charge":"ch_1A2b3C4d5E6f7G8h","refund":{{"kind":"full"}},"reason":"duplicate"}}'
 
-6. Edit {form}: make the title's "maxLength" 8, save, and post a longer one. What is
+6. Edit {form}: make the title's "maxLength" 11, save, and post a longer one. What is
    published (1) and what is enforced change together. Break the file: nothing changes but a metric.
    curl -si {address} -H 'content-type: application/json' -d '{{"title":"A long title","displayName":"Ada"}}'
 {metrics}
