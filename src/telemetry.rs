@@ -6,6 +6,7 @@
 mod access;
 mod label;
 mod meters;
+mod possible;
 
 pub use access::{Access, Sink};
 pub use label::{
