@@ -116,6 +116,7 @@ fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
         files,
         form_faults: Vec::new(),
         form_warnings: Vec::new(),
+        certificates: Vec::new(),
     };
     let mut compiled = compiler.compile(&file);
     let (form_faults, form_warnings) = (compiler.form_faults, compiler.form_warnings);

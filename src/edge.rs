@@ -30,6 +30,7 @@ mod pool;
 mod replay;
 mod request;
 mod run;
+mod tls;
 mod watch;
 
 pub use run::{ServeError, serve};

@@ -22,7 +22,7 @@
 //! L3  config                   YAML ▶ Gateway, or the whole list of faults
 //! L2  gateway ◀ surface        decisions, pure and synchronous | what is drawn for clients that speak no GPT
 //! L1  form                     closed dialect, compile, lint, representations
-//! L0  json media reason bounds words and bytes; no I/O
+//! L0  json media tls reason bounds   words and bytes; no I/O
 //! ```
 
 pub mod bounds;
@@ -38,3 +38,4 @@ pub mod reason;
 pub mod store;
 pub mod surface;
 pub mod telemetry;
+pub mod tls;

@@ -12,4 +12,5 @@ mod layers;
 mod requirements;
 mod support;
 mod surface;
+mod tls;
 mod wire;

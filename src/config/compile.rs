@@ -16,6 +16,7 @@ mod page;
 mod route;
 mod settings;
 mod surfaces;
+mod tls;
 mod token;
 mod upstream;
 
@@ -57,6 +58,8 @@ pub(super) struct Compiler<'t> {
     /// Faults in form files.
     pub(super) form_faults: Vec<Fault>,
     pub(super) form_warnings: Vec<Fault>,
+    /// Certificates that were read, and the last second of each, since 1970.
+    pub(super) certificates: Vec<(String, u64)>,
 }
 
 impl Compiler<'_> {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -14,6 +15,9 @@ pub(super) const MAX_YAML: u64 = 8 << 20;
 pub(super) const MAX_FORM: u64 = 4 << 20;
 /// A secret file, in bytes, at most.
 pub(super) const MAX_SECRET: u64 = 16 << 10;
+
+/// A PEM file of certificates, in bytes, at most: the roots of a whole machine are a quarter of it.
+pub(super) const MAX_ROOTS: u64 = 1 << 20;
 
 /// Reads, remembers, and keeps the order.
 pub(super) struct Files {
@@ -28,6 +32,8 @@ struct Taken {
     /// As the YAML names it: the digest is the same wherever the directory stands.
     name: String,
     outcome: Result<Rc<[u8]>, String>,
+    /// What the digest is over: nothing of a private key.
+    digested: bool,
 }
 
 impl Files {
@@ -47,21 +53,33 @@ impl Files {
 
     /// The bytes of a file named in the YAML; a second call gives what the first one read.
     pub(super) fn read(&mut self, name: &str, limit: u64) -> Result<Rc<[u8]>, String> {
-        self.read_at(self.path_of(name), name, limit)
+        self.read_at(self.path_of(name), name, limit, true)
+    }
+
+    /// A private key: it stays out of the digest. Another key comes with another certificate, which is in it.
+    pub(super) fn read_key(&mut self, name: &str, limit: u64) -> Result<Rc<[u8]>, String> {
+        self.read_at(self.path_of(name), name, limit, false)
+    }
+
+    /// Whether every user of the machine may read the file, or others than its owner may write to it.
+    pub(super) fn is_open_to_all(&self, name: &str) -> bool {
+        let data = std::fs::metadata(self.path_of(name));
+        data.is_ok_and(|data| data.permissions().mode() & 0o026 != 0)
     }
 
     /// The same, for the YAML itself, which goes by no name.
     pub(super) fn read_yaml(&mut self, path: &Path) -> Result<Rc<[u8]>, String> {
-        self.read_at(path.to_owned(), "", MAX_YAML)
+        self.read_at(path.to_owned(), "", MAX_YAML, true)
     }
 
-    fn read_at(&mut self, path: PathBuf, name: &str, limit: u64) -> Result<Rc<[u8]>, String> {
-        if let Some(taken) = self.places.get(&path).and_then(|place| self.taken.get(*place)) {
+    fn read_at(&mut self, path: PathBuf, name: &str, limit: u64, digested: bool) -> Result<Rc<[u8]>, String> {
+        if let Some(taken) = self.places.get(&path).and_then(|place| self.taken.get_mut(*place)) {
+            taken.digested |= digested;
             return taken.outcome.clone();
         }
         self.places.insert(path.clone(), self.taken.len());
         let outcome = read_bounded(&path, limit);
-        self.taken.push(Taken { path, name: name.to_owned(), outcome: outcome.clone() });
+        self.taken.push(Taken { path, name: name.to_owned(), outcome: outcome.clone(), digested });
         outcome
     }
 
@@ -70,11 +88,14 @@ impl Files {
         self.taken.iter().map(|taken| taken.path.clone()).collect()
     }
 
-    /// Hex SHA-256 over names and bytes of all that was read, cut to 32 characters.
+    /// Hex SHA-256 over names and bytes of all that was read, private keys left out, cut to 32 characters.
     pub(super) fn digest(&self) -> String {
         let mut hash = Sha256::new();
         for taken in &self.taken {
-            let bytes: &[u8] = taken.outcome.as_deref().unwrap_or_default();
+            let bytes: &[u8] = match &taken.outcome {
+                Ok(bytes) if taken.digested => bytes,
+                Ok(_) | Err(_) => &[],
+            };
             for part in [taken.name.as_bytes(), bytes] {
                 hash.update((part.len() as u64).to_be_bytes());
                 hash.update(part);

@@ -4,8 +4,10 @@
 //! show. Everything optional here may still be required by [`super::compile`], which says so with the others.
 
 mod get_action;
+mod tls;
 
 pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
+pub(super) use tls::UpstreamTls;
 
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
@@ -115,7 +117,7 @@ pub(super) struct Store {
 #[serde(default, deny_unknown_fields)]
 #[schemars(extend("required" = ["servers"]))]
 pub(super) struct Upstream {
-    /// `http://host:port`, used in turn; the next one when a connect fails. TLS is not supported yet.
+    /// `http://host:port` or `https://host:port`, used in turn; the next one when a connect fails.
     #[schemars(length(min = 1))]
     pub(super) servers: Field<Vec<Field<ServerUrl>>>,
     /// How long each step of an exchange may take.
@@ -125,13 +127,15 @@ pub(super) struct Upstream {
     pub(super) keepalive: Field<u32>,
     /// `Host` sent, when it is not the server's own.
     pub(super) host: Field<HostWord>,
+    /// For servers that begin with `https://`. Default the machine's roots, and no certificate shown.
+    pub(super) tls: Field<UpstreamTls>,
 }
 
 /// How long each step of an exchange may take.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Timeouts {
-    /// DNS and connect, each attempt. Default 1s.
+    /// DNS, connect and TLS handshake, each of them, each attempt. Default 1s.
     pub(super) connect: Field<Time>,
     /// From the first byte sent to the last byte of the answer. Default 30s; above 40s, callers with a round trip of 45s give up first.
     pub(super) exchange: Field<Time>,

@@ -142,9 +142,16 @@ word!(text
     UpstreamPath(String) by |text| check_path(text, true).map(|()| text.to_owned()),
     { "type": "string", "pattern": "^/[^# ]*$" });
 word!(text
-    /// `http://host:port`.
-    ServerUrl(Server) by parse_server,
-    { "type": "string", "pattern": "^http://[^/?#@]+/?$", "examples": ["http://10.0.0.7:8081"] });
+    /// `http://host:port`; `https://` is true.
+    ServerUrl((bool, Server)) by parse_server,
+    { "type": "string", "pattern": "^https?://[^/?#@]+/?$", "examples": ["http://10.0.0.7:8081", "https://crm.internal"] });
+word!(text
+    /// A name that a certificate can be for: DNS, or an address.
+    TlsName(String) by |text| match split_host_port(text) {
+        Some((host, None)) => Ok(host.to_owned()),
+        Some((_, Some(_))) | None => Err("expected a name without a port, `crm.internal`".to_owned()),
+    },
+    { "type": "string", "examples": ["crm.internal"] });
 word!(text
     /// A `Host` field value: a name or an address, maybe a port.
     HostWord(String) by |text| if split_host_port(text).is_some() { Ok(text.to_owned()) } else {
@@ -238,17 +245,17 @@ pub(super) fn parse_name(text: &str) -> Result<String, String> {
         .to_owned())
 }
 
-fn parse_server(text: &str) -> Result<Server, String> {
-    if text.starts_with("https://") {
-        return Err(
-            "TLS upstreams are not supported yet; use `http://` to a backend on a trusted network".to_owned()
-        );
-    }
-    let expected = || "expected `http://host:port`, without path, query or password".to_owned();
-    let rest = text.strip_prefix("http://").ok_or_else(expected)?;
+fn parse_server(text: &str) -> Result<(bool, Server), String> {
+    let expected =
+        || "expected `http://host:port` or `https://host:port`, without path, query or password".to_owned();
+    let (secure, rest) = match text.strip_prefix("https://") {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix("http://").ok_or_else(expected)?),
+    };
     let authority = rest.strip_suffix('/').unwrap_or(rest);
     let (host, port) = split_host_port(authority).ok_or_else(expected)?;
-    Ok(Server { host: host.to_owned(), port: port.unwrap_or(80) })
+    let port = port.unwrap_or(if secure { 443 } else { 80 });
+    Ok((secure, Server { host: host.to_owned(), port, tls: None }))
 }
 
 fn parse_origin(text: &str) -> Result<String, String> {

@@ -5,7 +5,7 @@ use super::answer::{Source, read_head};
 use super::budget::Hold;
 use super::connection::{COPIED, poll_write_pair, read_now};
 use super::head::FIELDS;
-use super::{App, pool};
+use super::{App, pool, tls};
 use crate::gateway::{Admitted, Consequence, Exchange, Head, Ids, Received, Server, Upstream};
 use crate::telemetry::UpstreamRecord;
 use bytes::BytesMut;
@@ -75,7 +75,10 @@ async fn open(connector: &TransportConnector, server: &Server, time: Duration) -
     for address in addresses {
         let peer = HttpPeer::new(address, false, String::new());
         match timeout(time, connector.new_stream(&peer)).await {
-            Ok(Ok(stream)) => return Ok(stream),
+            Ok(Ok(stream)) => match tls::secure(stream, server.tls.as_ref(), time).await {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = error,
+            },
             Ok(Err(error)) => last = io::Error::other(error.to_string()),
             Err(_) => last = io::ErrorKind::TimedOut.into(),
         }
@@ -135,7 +138,8 @@ async fn converse(
         Sent::Part => false,
     };
     let Ok((status, head_bytes)) = source.final_head().await else {
-        return admitted.conclude(Exchange::Unknown);
+        let unread = tls::was_turned_away(&source.stream);
+        return admitted.conclude(if unread { Exchange::NotSent } else { Exchange::Unknown });
     };
     *said = Some(status);
     let mut room = [const { MaybeUninit::uninit() }; FIELDS];

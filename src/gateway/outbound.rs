@@ -1,5 +1,6 @@
 //! Where admitted bodies go: named backends, and what a route says about reaching one.
 
+use crate::tls;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,20 +17,24 @@ pub struct Upstream {
     pub keepalive: usize,
 }
 
-/// `http://host:port`.
+/// `http://host:port`, or `https://host:port`. Two are equal when a connection to one is as good as a connection to the
+/// other: also in what is verified, and by which certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Server {
     /// A name or an address; IPv6 without brackets.
     pub host: String,
     /// TCP port.
     pub port: u16,
+    /// How TLS is spoken to it; in the clear where there is none.
+    pub tls: Option<tls::Client>,
 }
 
 impl Server {
     /// As it stands in `Host` (RFC 9110, 7.2): the port is left out when it is the scheme's own.
     pub fn authority(&self) -> String {
         let host = if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
-        if self.port == 80 { host } else { format!("{host}:{}", self.port) }
+        let own = if self.tls.is_some() { 443 } else { 80 };
+        if self.port == own { host } else { format!("{host}:{}", self.port) }
     }
 }
 

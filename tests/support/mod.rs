@@ -9,6 +9,7 @@ pub(crate) mod metrics;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod setup;
+pub(crate) mod tls;
 
 pub(crate) use backend::{After, Backend};
 pub(crate) use client::{Client, Loss};

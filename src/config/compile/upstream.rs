@@ -1,6 +1,6 @@
 //! The backends.
 
-use super::{Compiler, given};
+use super::Compiler;
 use crate::config::field::{Field, Name};
 use crate::config::raw;
 use crate::config::tree::Tree;
@@ -22,7 +22,7 @@ pub(super) struct Backend {
 }
 
 impl Compiler<'_> {
-    pub(super) fn upstreams(&self, file: &raw::File) -> Vec<Backend> {
+    pub(super) fn upstreams(&mut self, file: &raw::File) -> Vec<Backend> {
         let Some(entries) = self.required(&file.upstreams, Tree::ROOT, "upstreams", "{ … }") else {
             return Vec::new();
         };
@@ -43,7 +43,7 @@ impl Compiler<'_> {
             .collect()
     }
 
-    fn upstream(&self, name: &Name, entry: &Field<raw::Upstream>) -> Option<Upstream> {
+    fn upstream(&mut self, name: &Name, entry: &Field<raw::Upstream>) -> Option<Upstream> {
         let Field::Given(at, entry) = entry else { return None };
         if name.text.is_empty()
             || name.text.len() > 64
@@ -57,7 +57,7 @@ impl Compiler<'_> {
         {
             self.fault(at, "at least one server is needed");
         }
-        let servers: Vec<_> = given(&entry.servers).map(|(_, server)| server.0.clone()).collect();
+        let servers = self.servers(entry);
         let distinct: BTreeSet<_> = servers.iter().map(|server| (&server.host, server.port)).collect();
         if distinct.len() != servers.len() {
             self.fault(*at, "a server is listed twice");

@@ -1,0 +1,155 @@
+//! Certificates, keys and roots, from their files.
+
+use super::{Compiler, given};
+use crate::config::field::Field;
+use crate::config::files::{MAX_ROOTS, MAX_SECRET};
+use crate::config::raw;
+use crate::config::tree::Mark;
+use crate::config::words::Filled;
+use crate::gateway::Server;
+use crate::tls::{Identity, Part, Trust, Unusable};
+use std::time::SystemTime;
+
+/// Where systems keep the roots they believe in: Debian and Alpine, Red Hat, SUSE.
+const BUNDLES: [&str; 3] =
+    ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"];
+
+impl Compiler<'_> {
+    /// The servers of an upstream; those that begin with `https://` with what they are verified by.
+    pub(super) fn servers(&mut self, entry: &raw::Upstream) -> Vec<Server> {
+        let listed: Vec<_> = given(&entry.servers).collect();
+        let secure = listed.iter().find(|(_, server)| server.0.0);
+        let tls = match (&entry.tls, secure) {
+            (Field::Given(at, _), None) if !listed.is_empty() => {
+                self.fault_with(
+                    *at,
+                    "`tls` has no effect: no server here speaks it",
+                    "begin the servers with `https://`",
+                );
+                None
+            }
+            (_, None) => None,
+            (tls, Some((at, _))) => self.trust(*at, tls.given().unwrap_or(&raw::UpstreamTls::default())),
+        };
+        let name = entry.tls.given().and_then(|tls| tls.server_name.given());
+        listed
+            .into_iter()
+            .map(|(at, server)| {
+                let (secure, mut server) = server.0.clone();
+                if let (true, Some(trust)) = (secure, &tls) {
+                    server.tls = trust.towards(name.map_or(&*server.host, |name| &*name.0));
+                    if server.tls.is_none() {
+                        self.fault_with(
+                            at,
+                            "no certificate can be for this name",
+                            "say which name it has: `tls: { server_name: crm.internal }`",
+                        );
+                    }
+                }
+                server
+            })
+            .collect()
+    }
+
+    fn trust(&mut self, server: Mark, entry: &raw::UpstreamTls) -> Option<Trust> {
+        let identity = match (&entry.cert, &entry.key) {
+            (Field::Absent, Field::Absent) => None,
+            (Field::Given(at, _), Field::Absent) => {
+                self.fault_with(*at, "a certificate without its key", "add `key: tls/client.key`");
+                return None;
+            }
+            (Field::Absent, Field::Given(at, _)) => {
+                self.fault_with(*at, "a key without its certificate", "add `cert: tls/client.pem`");
+                return None;
+            }
+            (cert, key) => Some(self.identity(cert, key)?),
+        };
+        let (at, name, own) = match &entry.ca {
+            Field::Given(at, Filled(name)) => (*at, name.as_str(), true),
+            Field::Wrong(_) => return None,
+            Field::Absent => match BUNDLES.iter().find(|bundle| self.files.path_of(bundle).exists()) {
+                Some(bundle) => (server, *bundle, false),
+                None => {
+                    self.fault_with(
+                        server,
+                        "this machine has no bundle of roots to verify it with",
+                        "install `ca-certificates`, or name the roots: `tls: { ca: tls/roots.pem }`",
+                    );
+                    return None;
+                }
+            },
+        };
+        let roots = self.file(at, name, MAX_ROOTS)?;
+        let made = if own {
+            Trust::in_file(&roots, identity.as_ref())
+        } else {
+            Trust::in_bundle(&roots, identity.as_ref())
+        };
+        made.map_err(|unusable| self.unusable(at, name, unusable)).ok()
+    }
+
+    /// A certificate and its key, from the files that these fields name.
+    pub(super) fn identity(&mut self, cert: &Field<Filled>, key: &Field<Filled>) -> Option<Identity> {
+        let (Field::Given(cert_at, Filled(cert)), Field::Given(key_at, Filled(key))) = (cert, key) else {
+            return None;
+        };
+        let chain = self.file(*cert_at, cert, MAX_ROOTS);
+        let secret = self.files.read_key(key, MAX_SECRET).map_err(|reason| self.fault(*key_at, reason)).ok();
+        let identity = match Identity::read(&chain?, &secret?) {
+            Ok(identity) => identity,
+            Err(unusable) => {
+                match unusable.part {
+                    Part::Certificate => self.unusable(*cert_at, cert, unusable),
+                    Part::Key => self.unusable(*key_at, key, unusable),
+                }
+                return None;
+            }
+        };
+        self.look_at_dates(*cert_at, cert, &identity);
+        if self.files.is_open_to_all(key) {
+            self.warn(
+                *key_at,
+                "readable-key",
+                format!("every user of this machine can read {key}, or may write to it"),
+                "chmod 640, or 600",
+            );
+        }
+        self.certificates.push((cert.clone(), identity.validity.until));
+        Some(identity)
+    }
+
+    fn look_at_dates(&self, at: Mark, name: &str, identity: &Identity) {
+        let now = SystemTime::now();
+        if identity.validity.is_over(now) {
+            self.warn(
+                at,
+                "expired-certificate",
+                format!("{name} has expired: whoever verifies it will not go on"),
+                "renew it; it is taken over while this runs",
+            );
+        } else if identity.validity.is_to_come(now) {
+            self.warn(
+                at,
+                "future-certificate",
+                format!("{name} is not valid yet: whoever verifies it will not go on"),
+                "compare this machine's clock with the certificate's dates",
+            );
+        }
+        if let Some(number) = identity.unlinked {
+            self.warn(
+                at,
+                "unlinked-certificate",
+                format!("certificate {number} of {name} was not issued by the one behind it"),
+                "the site's own comes first, then each one's issuer; leave out what is not of the chain",
+            );
+        }
+    }
+
+    fn file(&mut self, at: Mark, name: &str, limit: u64) -> Option<std::rc::Rc<[u8]>> {
+        self.files.read(name, limit).map_err(|reason| self.fault(at, reason)).ok()
+    }
+
+    fn unusable(&self, at: Mark, name: &str, unusable: Unusable) {
+        self.fault_with(at, format!("{name} {}", unusable.reason), unusable.suggestion);
+    }
+}

@@ -1,0 +1,111 @@
+//! Handshakes, and what a TLS connection is to the rest of `edge`: a stream like any other.
+
+mod sealed;
+mod wire;
+
+use crate::tls::Client;
+use pingora_core::protocols::Stream;
+use pingora_timeout::timeout;
+use rustls::{AlertDescription, CertificateError, Error};
+use sealed::Sealed;
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use tokio_rustls::{TlsConnector, TlsStream};
+use wire::Wire;
+
+/// What an upstream may send before its handshake is done: long chains are common inside companies.
+const UPSTREAM_HANDSHAKE: usize = 128 << 10;
+
+/// How often it is told that an upstream cannot be spoken to, in seconds.
+const TELL_EVERY: u64 = 10;
+
+/// Makes TLS of a connection to a server that speaks it, within `time`; nothing of an act has been sent when it fails.
+pub(super) async fn secure(stream: Stream, client: Option<&Client>, time: Duration) -> io::Result<Stream> {
+    let Some(client) = client else { return Ok(stream) };
+    let wire = Wire::new(stream, UPSTREAM_HANDSHAKE);
+    let connect = TlsConnector::from(client.config()).connect(client.name(), wire);
+    let outcome = match timeout(time, connect).await {
+        Ok(outcome) => outcome,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    };
+    match outcome {
+        Ok(stream) => Ok(Box::new(Sealed::new(TlsStream::Client(stream)))),
+        Err(error) => {
+            tell(client, kind(&error));
+            Err(error)
+        }
+    }
+}
+
+/// Whether the upstream ended a connection because of the certificate that it was shown, or was not: in TLS 1.3 it says so
+/// only after the client's last word of the handshake, behind which the act may be on its way. It has read nothing of that:
+/// what a client is comes before what it wants (RFC 8446, 4.4).
+pub(super) fn was_turned_away(stream: &Stream) -> bool {
+    stream.as_any().downcast_ref::<Sealed>().is_some_and(Sealed::was_turned_away)
+}
+
+/// Says which server cannot be spoken to and why; both are ours, nothing of the server's is in it.
+fn tell(client: &Client, kind: &str) {
+    static TOLD: AtomicU64 = AtomicU64::new(0);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let before = TOLD.load(Ordering::Relaxed);
+    if now >= before + TELL_EVERY
+        && TOLD.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    {
+        tracing::warn!(server = %client.name().to_str(), kind, "no TLS to an upstream");
+    }
+}
+
+/// What went wrong, in our words: rustls's own may quote the other side.
+fn kind(error: &io::Error) -> &'static str {
+    match error.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) {
+        None => match error.kind() {
+            io::ErrorKind::TimedOut => "no handshake in time",
+            io::ErrorKind::UnexpectedEof => "closed during the handshake",
+            io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => "reset during the handshake",
+            io::ErrorKind::QuotaExceeded => "a handshake without end",
+            _ => "the connection failed",
+        },
+        Some(Error::InvalidCertificate(reason)) => match reason {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => {
+                "its certificate has expired"
+            }
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
+                "its certificate is not valid yet"
+            }
+            CertificateError::UnknownIssuer => "its certificate is from no root that is believed",
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                "its certificate is for another name"
+            }
+            CertificateError::BadSignature => "its certificate has a wrong signature",
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+                "its certificate is not for servers"
+            }
+            _ => "its certificate cannot be verified",
+        },
+        Some(Error::AlertReceived(alert)) if concerns_certificate(*alert) => {
+            "it does not take our certificate"
+        }
+        Some(Error::AlertReceived(AlertDescription::UnrecognisedName)) => "it does not know the name",
+        Some(Error::AlertReceived(_)) => "it refused the handshake",
+        Some(Error::InvalidMessage(_)) => "it does not speak TLS",
+        Some(Error::PeerIncompatible(_)) => "nothing that both sides speak",
+        Some(_) => "the handshake failed",
+    }
+}
+
+/// RFC 8446, 6.2: alerts about a certificate that this side has shown, or has not.
+fn concerns_certificate(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::CertificateRequired
+            | AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateRevoked
+            | AlertDescription::CertificateExpired
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnknownCA
+            | AlertDescription::AccessDenied
+    )
+}

@@ -1,0 +1,3 @@
+//! TLS towards upstreams and from clients, against the real binary.
+
+mod upstreams;
