@@ -20,7 +20,7 @@ mod tree;
 mod words;
 
 pub use fault::Fault;
-pub use settings::{AccessLog, AdminAddress, Settings, Store};
+pub use settings::{AccessLog, AdminAddress, Collector, Settings, Store};
 
 use crate::gateway::{Gateway, PublicName};
 use crate::surface::Desks;
@@ -70,6 +70,7 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
             compiled.surfaces.sheets.into_iter().for_each(|sheet| gateway.put_sheet(sheet));
             compiled.surfaces.desks.into_iter().for_each(|desk| gateway.open_desk(desk));
             gateway.operators = compiled.operators;
+            gateway.sampling = compiled.sampling;
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
             let desks = compiled.surfaces.said;
             Ok(Loaded { gateway, desks, settings, files: paths, warnings })

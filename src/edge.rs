@@ -9,6 +9,7 @@
 //! upstream, once) ▶ `connection` (the answer).
 
 mod act;
+mod activation;
 mod admin;
 mod answer;
 mod app;
@@ -26,10 +27,12 @@ mod hand_over;
 mod head;
 mod http2;
 mod listen;
+mod log;
 mod pool;
 mod replay;
 mod request;
 mod run;
+mod supervisor;
 mod tls;
 mod watch;
 
@@ -38,7 +41,7 @@ pub use run::{ServeError, serve};
 use crate::live::{Live, Snapshot};
 use crate::reason::Reason;
 use crate::store::Records;
-use crate::telemetry::Telemetry;
+use crate::telemetry::{Log, Telemetry};
 use budget::Budget;
 use connection::HeadBounds;
 use pingora_core::connectors::TransportConnector;
@@ -53,6 +56,7 @@ pub const LOG_FILTER: &str = "info,pingora_core=error,pingora_core::server::tran
 struct App {
     live: Arc<Live>,
     telemetry: Arc<Telemetry>,
+    log: Log,
     budget: Arc<Budget>,
     records: Records,
     connector: TransportConnector,

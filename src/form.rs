@@ -99,6 +99,7 @@ pub struct CompiledForm {
     standard: serde_json::Value,
     /// Whether all numbers of the form came into `standard` unrounded.
     rounded: bool,
+    places: Vec<(String, String)>,
 }
 
 /// What tells why a value does not fit.
@@ -122,6 +123,9 @@ pub struct Mismatch {
     /// JSON Pointer into the body. Names come from the client: for `explain` only, never for logs or labels.
     pub instance_pointer: String,
 }
+
+/// How many places of a form are told apart by metrics.
+pub const PLACES: usize = 64;
 
 /// How a newer form relates to an older one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -173,6 +177,11 @@ impl CompiledForm {
     /// numbers as written.
     pub fn published(&self) -> &str {
         &self.published
+    }
+
+    /// Where a [`Mismatch`] can be: pointer and keyword, in the order of the text; the first [`PLACES`] of them.
+    pub fn places(&self) -> &[(String, String)] {
+        &self.places
     }
 
     /// Lints at level `warn`.
@@ -360,6 +369,7 @@ fn finish(
         safe,
         standard,
         rounded,
+        places: enforced::places(chart),
     };
     let faults = examples::in_form(chart, &document);
     if faults.is_empty() { Ok(form) } else { Err(faults) }

@@ -36,7 +36,7 @@ pub use attempt::{
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
 pub use idempotency::Idempotency;
-pub use ids::{Hex, Ids};
+pub use ids::{Hex, Ids, Recorded, Sampling};
 pub use judge::{Unfit, judge, with_document};
 pub use limit::{Limiter, Limits};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
@@ -63,6 +63,8 @@ pub struct Gateway {
     pub digest: String,
     /// `public_url`.
     pub public: Option<PublicName>,
+    /// Which requests are traced.
+    pub sampling: Sampling,
     /// Who may ask the admin listener for more than health and metrics; everyone who reaches it where there is none.
     pub operators: Option<Guard>,
     holders: Option<Guard>,
@@ -126,6 +128,7 @@ impl Gateway {
             trusted_proxies,
             digest,
             public: None,
+            sampling: Sampling::Off,
             operators: None,
             holders,
             places: places.collect(),

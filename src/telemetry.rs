@@ -5,20 +5,23 @@
 
 mod access;
 mod label;
+mod log;
 mod meters;
 mod possible;
+mod trace;
 
 pub use access::{Access, Sink};
 pub use label::{
     door_label, method_label, outcome_label, own_label, reason_label, replay_label, result_label, spot_label,
 };
+pub use log::Log;
 pub use meters::{Meters, RouteMeters, Telemetry};
 
 use crate::form::Mismatch;
 use crate::gateway::{Code, Door, Ids, Method, Outcome, ReplayState, Trace, UpstreamResult};
 use crate::reason::Reason;
 use std::net::IpAddr;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Everything there is to say about one request. Never a value from a body, a query or a secret.
 #[derive(Debug)]
@@ -77,6 +80,8 @@ pub struct UpstreamRecord {
     pub result: UpstreamResult,
     /// Its status, where it had one.
     pub status: Option<u16>,
+    /// When the connect began.
+    pub began: Instant,
     /// From the connect to the end of the answer.
     pub took: Duration,
 }

@@ -43,12 +43,12 @@ pub fn run() -> ExitCode {
             return ExitCode::from(CONFIG);
         }
     };
-    start_log();
+    let log = start_log();
     if let Err(error) = backend::start(BACKEND) {
         return failed(&format!("the demo's backend cannot listen on {BACKEND}: {error}"));
     }
     let shown = path.clone();
-    serve(&path, loaded, move |addresses, admin| announce(&shown, addresses, admin.as_deref()))
+    serve(&path, loaded, log, move |addresses, admin| announce(&shown, addresses, admin.as_deref()))
 }
 
 fn failed(reason: &str) -> ExitCode {

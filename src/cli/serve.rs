@@ -4,6 +4,7 @@ use super::show::{Style, refuse};
 use super::{CONFIG, INTERNAL};
 use crate::config::{self, Loaded};
 use crate::edge;
+use crate::telemetry::Log;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,20 +19,21 @@ pub fn run(path: &Path) -> ExitCode {
             return ExitCode::from(CONFIG);
         }
     };
-    start_log();
+    let log = start_log();
     for warning in &loaded.warnings {
         tracing::warn!("{warning}");
     }
-    serve(path, loaded, announce)
+    serve(path, loaded, log, announce)
 }
 
 /// The same with an already loaded config, and something else to say when it is ready.
 pub(super) fn serve(
     path: &Path,
     loaded: Loaded,
+    log: Log,
     ready: impl FnOnce(&[SocketAddr], Option<String>),
 ) -> ExitCode {
-    match edge::serve(path, loaded, ready) {
+    match edge::serve(path, loaded, log, ready) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             tracing::error!("{error}");
@@ -50,16 +52,20 @@ fn announce(addresses: &[SocketAddr], admin: Option<String>) {
 }
 
 /// Events go to standard error; standard output is the access log's. `RUST_LOG` says how much.
-pub(super) fn start_log() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(edge::LOG_FILTER));
-    let started = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+pub(super) fn start_log() -> Log {
+    let asked = std::env::var(EnvFilter::DEFAULT_ENV).ok();
+    let asked = asked.filter(|asked| EnvFilter::try_new(asked).is_ok());
+    let filter = asked.unwrap_or_else(|| edge::LOG_FILTER.to_owned());
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(&filter))
         .with_writer(std::io::stderr)
         // An event that cannot be written is lost. The default tells so with `eprintln!`, which panics on
         // the same full disk or closed pipe, and took the process down.
         .log_internal_errors(false)
         .with_ansi(Style::of_stderr().is_coloured())
-        .try_init();
+        .with_filter_reloading();
+    let handle = log.reload_handle();
     // Someone else has started one: then events go there.
-    drop(started);
+    drop(log.try_init());
+    Log::new(edge::LOG_FILTER, filter, move |filter| handle.reload(filter).map_err(|error| error.to_string()))
 }

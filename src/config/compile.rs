@@ -18,6 +18,7 @@ mod settings;
 mod surfaces;
 mod tls;
 mod token;
+mod traces;
 mod upstream;
 
 use super::fault::{Fault, Finding, Findings};
@@ -27,7 +28,7 @@ use super::raw;
 use super::tree::{Mark, Tree};
 use super::words::Size;
 use super::{Settings, words};
-use crate::gateway::{Guard, Route};
+use crate::gateway::{Guard, Route, Sampling};
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -41,6 +42,7 @@ pub(super) struct Compiled {
     pub(super) surfaces: Surfaces,
     pub(super) trusted_proxies: Vec<IpNet>,
     pub(super) operators: Option<Guard>,
+    pub(super) sampling: Sampling,
 }
 
 /// A route, and where it stands in the file.
@@ -65,7 +67,8 @@ pub(super) struct Compiler<'t> {
 impl Compiler<'_> {
     /// Judges the whole file.
     pub(super) fn compile(&mut self, file: &raw::File) -> Compiled {
-        let settings = self.settings(file);
+        let (traces, sampling) = self.traces(file);
+        let settings = self.settings(file, traces);
         let lints = self.lint_levels(crate::form::LintLevels::default(), &file.lints);
         let defaults = self.defaults(file);
         let upstreams = self.upstreams(file);
@@ -77,7 +80,7 @@ impl Compiler<'_> {
         let operators = self.operators(file, &holders);
         let trusted_proxies = self.networks(&file.trusted_proxies);
         let routes = routes.into_iter().map(|located| located.route).collect();
-        Compiled { settings, routes, surfaces, trusted_proxies, operators }
+        Compiled { settings, routes, surfaces, trusted_proxies, operators, sampling }
     }
 
     fn fault(&self, at: Mark, reason: impl Into<String>) {

@@ -5,9 +5,11 @@
 
 mod get_action;
 mod tls;
+mod traces;
 
 pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
 pub(super) use tls::UpstreamTls;
+pub(super) use traces::Traces;
 
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
@@ -48,8 +50,12 @@ pub(super) struct File {
     pub(super) keepalive: Field<Time>,
     /// How long a stop waits for requests in flight. Default 30s.
     pub(super) grace: Field<Time>,
+    /// How long a SIGTERM goes on serving before it closes the listeners: until load balancers have looked and `/readyz` has told them. Default none. Changing it needs a restart.
+    pub(super) leave: Field<Time>,
     /// One JSON line a request: `stdout` (the default), `off`, or the path of a file. To rotate it, move it away and send SIGHUP.
     pub(super) access_log: Field<AccessLogWord>,
+    /// Traces of requests, over OTLP. Default none.
+    pub(super) traces: Field<Traces>,
     /// How often the files are looked at for changes, or `off`. Default 1s.
     pub(super) watch: Field<TimeOrOff>,
     /// Clients that each limiter remembers, at most. Default 65536.

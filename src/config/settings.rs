@@ -1,5 +1,6 @@
 //! What holds for the process rather than for a generation.
 
+use crate::gateway::ForwardedField;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -27,10 +28,14 @@ pub struct Settings {
     pub keepalive: Duration,
     /// How long a stop waits for requests in flight.
     pub grace: Duration,
+    /// How long a stop goes on serving before it closes the listeners; zero is not at all.
+    pub leave: Duration,
     /// Where the access lines go.
     pub access_log: AccessLog,
     /// Where acts that must not be done twice are recorded.
     pub store: Store,
+    /// Where traces go; `None` is nowhere. Which requests are traced is each generation's.
+    pub traces: Option<Collector>,
     /// How often files are looked at for changes; `None` is never.
     pub watch: Option<Duration>,
 }
@@ -44,6 +49,21 @@ pub struct Store {
     pub max_records: u64,
     /// Bytes of all records, at most.
     pub max_bytes: u64,
+}
+
+/// Where traces go: OTLP over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collector {
+    /// Name or address, IPv6 without its brackets.
+    pub host: String,
+    /// Its port.
+    pub port: u16,
+    /// The path of the signal, `/v1/traces` mostly.
+    pub path: String,
+    /// Fields that every request has; they may hold secrets.
+    pub fields: Vec<ForwardedField>,
+    /// `service.name`.
+    pub service: String,
 }
 
 /// Where the admin listener binds.
@@ -82,8 +102,10 @@ impl Settings {
             head_deadline,
             keepalive,
             grace,
+            leave,
             access_log,
             store,
+            traces,
             watch,
         } = self;
         [
@@ -96,8 +118,10 @@ impl Settings {
             ("head_deadline", *head_deadline == other.head_deadline),
             ("keepalive", *keepalive == other.keepalive),
             ("grace", *grace == other.grace),
+            ("leave", *leave == other.leave),
             ("access_log", *access_log == other.access_log),
             ("store", *store == other.store),
+            ("traces", *traces == other.traces),
             ("watch", *watch == other.watch),
         ]
         .into_iter()

@@ -45,8 +45,10 @@ macro_rules! word {
     };
 }
 
+mod collector;
 mod link;
 
+pub(super) use collector::{OtlpUrl, Share};
 pub(super) use link::{Label, Link, Parameter, Pointer, ReceiptWord, WebHost};
 
 struct WordVisitor<T>(fn(&str) -> Result<T, String>);

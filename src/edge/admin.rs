@@ -1,12 +1,12 @@
-//! The admin listener: metrics, health, snapshot, reload, explain. Loopback or a unix socket only; with `operator`
-//! tokens in the config, the last three for their holders.
+//! The admin listener: metrics, health, snapshot, reload, log, explain. Loopback or a unix socket only; with `operator`
+//! tokens in the config, all but metrics and health for their holders.
 //!
 //! A browser on the same machine can reach loopback too: requests whose `Host` is a name (DNS
 //! rebinding) or that carry an `Origin` are refused.
 
 use super::connection::{BodyBounds, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Request, read};
-use super::{App, Counted};
+use super::{App, Counted, log};
 use crate::gateway::{Reply, judge};
 use crate::json::Document;
 use crate::live::{Reload, Status};
@@ -114,6 +114,7 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
         ("GET", "/livez") => text(200, "ok\n"),
         ("GET", "/readyz") => readiness(app),
         ("GET", "/-/snapshot") => document(200, &snapshot(app)),
+        (_, "/-/log") => log::answer(app, head, body),
         ("POST", "/-/reload") => {
             let live = Arc::clone(&app.live);
             match tokio::task::spawn_blocking(move || live.reload()).await {
@@ -130,6 +131,7 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
 }
 
 const USAGE: &str = "GET /metrics  GET /livez  GET /readyz  GET /-/snapshot  POST /-/reload  \
+                     GET, PUT or DELETE /-/log  \
                      POST /-/explain/ROUTE with a body\n";
 
 /// A literal address or `localhost`, with or without a port: not a name, which someone else may make point
@@ -241,11 +243,11 @@ fn explain(app: &App, name: &str, body: &Bytes) -> Reply {
     )
 }
 
-fn document(status: u16, value: &Value) -> Reply {
+pub(super) fn document(status: u16, value: &Value) -> Reply {
     reply(status, "application/json", format!("{value:#}\n").into_bytes())
 }
 
-fn text(status: u16, text: &'static str) -> Reply {
+pub(super) fn text(status: u16, text: &'static str) -> Reply {
     reply(status, "text/plain; charset=utf-8", text.as_bytes().to_vec())
 }
 

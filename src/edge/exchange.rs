@@ -41,7 +41,7 @@ pub(super) async fn perform(
             exchange(app, admitted, head, ids, number, source).await
         }
     };
-    let record = UpstreamRecord { result: consequence.result, status, took: began.elapsed() };
+    let record = UpstreamRecord { result: consequence.result, status, began, took: began.elapsed() };
     (consequence, record)
 }
 

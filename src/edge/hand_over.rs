@@ -51,7 +51,8 @@ impl TakeOver {
 }
 
 /// The old process's side. Blocks until the new process serves, or will not.
-pub(super) fn hand_over(listeners: &Listeners) -> io::Result<()> {
+/// What the answer is: the new process.
+pub(super) fn hand_over(listeners: &Listeners) -> io::Result<u32> {
     let folder = private_folder()?;
     let outcome = start(&folder).and_then(|mut child| {
         let handed = send(listeners, &folder, &mut child);
@@ -60,7 +61,7 @@ pub(super) fn hand_over(listeners: &Listeners) -> io::Result<()> {
             let _ = child.kill();
             let _ = child.wait();
         }
-        handed
+        handed.map(|()| child.id())
     });
     let _ = std::fs::remove_dir_all(&folder);
     outcome
@@ -70,7 +71,8 @@ pub(super) fn hand_over(listeners: &Listeners) -> io::Result<()> {
 fn start(folder: &Path) -> io::Result<Child> {
     let mut words = std::env::args_os();
     let _ = words.next();
-    Command::new(binary()?).args(words).env(FOLDER, folder).spawn()
+    // The watchdog waits for whichever process is the main one.
+    Command::new(binary()?).args(words).env(FOLDER, folder).env_remove("WATCHDOG_PID").spawn()
 }
 
 /// Linux marks the path of a binary that has been replaced: the new one is what is wanted.

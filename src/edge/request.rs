@@ -115,7 +115,7 @@ pub(super) async fn decide(
     };
     let Some(mut decision) = decided else {
         let spot = gateway.spot(head.path);
-        let none = Decision { close: true, spot, ..Decision::new(head, gateway.origin(head).client) };
+        let none = Decision { close: true, spot, ..Decision::of(gateway, head) };
         return attempt::unforeseen(gateway, head, none);
     };
     if let (Some(Spot::Route(index)), Method::Post, Door::Address) =
@@ -141,7 +141,7 @@ async fn unwinding<T>(mut future: impl Future<Output = T> + Unpin) -> Option<T> 
 
 /// What the head alone decides, and what it leaves open.
 fn begin<'g>(gateway: &'g Gateway, head: &Head<'_>) -> (Decision, Option<Open<'g>>) {
-    let mut decision = Decision::new(head, gateway.origin(head).client);
+    let mut decision = Decision::of(gateway, head);
     let bare = head.length == Length::Known(0);
     let open = match gateway.triage(head) {
         Triage::Answer { spot, reply, outcome } => {
@@ -254,7 +254,12 @@ async fn converse(
 }
 
 impl Decision {
-    fn new(head: &Head<'_>, client: IpAddr) -> Self {
+    fn of(gateway: &Gateway, head: &Head<'_>) -> Self {
+        let origin = gateway.origin(head);
+        Self::new(head.verb(), origin.client, gateway.ids(head, &origin, || fastrand::u64(..)))
+    }
+
+    fn new(method: Method, client: IpAddr, ids: Ids) -> Self {
         Self {
             // What it stays if deciding comes to no end.
             reply: Reply::of(Face::Internal),
@@ -270,8 +275,8 @@ impl Decision {
             upstream: None,
             replay: None,
             bytes_in: 0,
-            ids: Ids::of(head, || fastrand::u64(..)),
-            method: head.verb(),
+            ids,
+            method,
             client,
             time: SystemTime::now(),
             began: Instant::now(),
@@ -281,8 +286,7 @@ impl Decision {
 
     /// A head that could not be read, or read in only one way.
     pub(super) fn stray(stray: Stray, peer: IpAddr) -> Self {
-        let head = Head::nothing(peer);
-        let mut decision = Self::new(&head, peer);
+        let mut decision = Self::new(Method::Other, peer, Ids::fresh(|| fastrand::u64(..)));
         decision.refuse(stray.reason().into(), None);
         decision.close = true;
         decision

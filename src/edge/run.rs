@@ -5,11 +5,12 @@ use super::budget::Budget;
 use super::connection::HeadBounds;
 use super::hand_over::{TakeOver, hand_over};
 use super::listen::{self, Listeners};
-use super::{App, Phase, admin, pool, watch};
+use super::supervisor::Supervisor;
+use super::{App, Phase, activation, admin, pool, watch};
 use crate::config::{AccessLog, Loaded, Store};
 use crate::live::Live;
 use crate::store::{Bounds, Records, StoreFault};
-use crate::telemetry::{Sink, Telemetry};
+use crate::telemetry::{Log, Sink, Telemetry};
 use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
 use pingora_runtime::Runtime;
@@ -34,6 +35,9 @@ pub enum ServeError {
         /// The system's words.
         cause: std::io::Error,
     },
+    /// A socket that systemd passed cannot be served.
+    #[error("{0}")]
+    Passed(String),
     /// The access log cannot be opened.
     #[error("cannot open the access log {path}: {cause}")]
     AccessLog {
@@ -62,15 +66,19 @@ const SWEEP: Duration = Duration::from_secs(10);
 pub fn serve(
     path: &Path,
     loaded: Loaded,
+    log: Log,
     ready: impl FnOnce(&[SocketAddr], Option<String>),
 ) -> Result<(), ServeError> {
     let settings = loaded.settings.clone();
     quiet_panics();
     let records = records(&settings.store).map_err(ServeError::Store)?;
     let start = |error: &dyn std::fmt::Display| ServeError::Start(error.to_string());
-    let (take_over, inherited) = TakeOver::receive().map_err(|error| start(&error))?;
+    let (take_over, mut inherited) = TakeOver::receive().map_err(|error| start(&error))?;
+    activation::receive(&settings, &mut inherited)?;
+    let supervisor = Arc::new(Supervisor::of_environment());
     let listeners = Listeners::of(&settings, &inherited)?;
-    let telemetry = Telemetry::new(sink(&settings.access_log)?).map_err(|error| start(&error))?;
+    let telemetry = Telemetry::new(sink(&settings.access_log)?, settings.traces.clone());
+    let telemetry = telemetry.map_err(|error| start(&error))?;
     let telemetry = Arc::new(telemetry);
     let limit = i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX);
     telemetry.inflight_body_bytes_limit.set(limit);
@@ -83,6 +91,7 @@ pub fn serve(
         records: records.clone(),
         live: Arc::clone(&live),
         telemetry: Arc::clone(&telemetry),
+        log,
         connector: TransportConnector::new(None),
         workers: threads,
         admin_budget: Budget::new(
@@ -103,8 +112,8 @@ pub fn serve(
     });
 
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
-    let workers = Runtime::new_no_steal(threads, "worker");
-    if let Runtime::NoSteal(workers) = &workers {
+    let workers = Arc::new(Runtime::new_no_steal(threads, "worker"));
+    if let Runtime::NoSteal(workers) = &*workers {
         for number in 0..threads {
             workers.get_runtime_at(number).spawn(pool::sweep());
         }
@@ -131,8 +140,26 @@ pub fn serve(
         tokio::spawn(sweep(Arc::clone(&live), records.clone()));
         ready(&listeners.addresses(), listeners.admin_name());
         take_over.serves();
-        if signals.until_stop(&live, &telemetry, &Arc::new(listeners)).await == Stop::Replaced {
-            let _ = admin_stop.send(true);
+        supervisor.ready(&live);
+        let watch = Arc::clone(&supervisor).watch(Arc::clone(&live), Arc::clone(&workers), threads);
+        let watch = tokio::spawn(watch);
+        match signals.until_stop(&live, &telemetry, &supervisor, &Arc::new(listeners)).await {
+            Stop::Replaced(by) => {
+                watch.abort();
+                supervisor.replaced(by);
+                let _ = admin_stop.send(true);
+            }
+            Stop::Asked => {
+                supervisor.stopping();
+                if !settings.leave.is_zero() {
+                    tracing::info!(leave = ?settings.leave, "leaving: still serving, each answer the last of its connection");
+                    app.enter(Phase::Leaving);
+                    tokio::select! {
+                        () = tokio::time::sleep(settings.leave) => {}
+                        () = signals.stop() => {}
+                    }
+                }
+            }
         }
         tracing::info!(grace = ?settings.grace, "stopping: no new connections");
         app.enter(Phase::Leaving);
@@ -141,12 +168,16 @@ pub fn serve(
             () = leave(&app, settings.grace) => {}
             () = signals.stop() => tracing::warn!("stopped: asked for a second time"),
         }
+        watch.abort();
+        let _ = watch.await;
         Ok(())
     })?;
     // A hand-over or a reload that has not come to its end is not waited for.
     control.shutdown_background();
     telemetry.flush(Duration::from_secs(2));
-    workers.shutdown_timeout(Duration::from_millis(100));
+    if let Some(workers) = Arc::into_inner(workers) {
+        workers.shutdown_timeout(Duration::from_millis(100));
+    }
     records.close(Duration::from_secs(2));
     Ok(())
 }
@@ -201,7 +232,7 @@ async fn sweep(live: Arc<Live>, records: Records) {
 enum Stop {
     Asked,
     /// A newer process serves on the same sockets.
-    Replaced,
+    Replaced(u32),
 }
 
 struct Signals {
@@ -234,10 +265,11 @@ impl Signals {
         &mut self,
         live: &Arc<Live>,
         telemetry: &Telemetry,
+        supervisor: &Arc<Supervisor>,
         listeners: &Arc<Listeners>,
     ) -> Stop {
         // One hand-over at a time; meanwhile the other signals are heard.
-        let mut handing: Option<JoinHandle<std::io::Result<()>>> = None;
+        let mut handing: Option<JoinHandle<std::io::Result<u32>>> = None;
         loop {
             let handed = async {
                 match &mut handing {
@@ -250,13 +282,17 @@ impl Signals {
                 _ = self.interrupt.recv() => return Stop::Asked,
                 _ = self.hangup.recv() => {
                     telemetry.reopen_access_log();
-                    let live = Arc::clone(live);
-                    tokio::task::spawn_blocking(move || live.reload());
+                    let (live, supervisor) = (Arc::clone(live), Arc::clone(supervisor));
+                    tokio::task::spawn_blocking(move || {
+                        supervisor.reloading();
+                        live.reload();
+                        supervisor.ready(&live);
+                    });
                 }
                 outcome = handed => {
                     handing = None;
                     match outcome {
-                        Ok(Ok(())) => return Stop::Replaced,
+                        Ok(Ok(by)) => return Stop::Replaced(by),
                         Ok(Err(error)) => tracing::error!(%error, "not replaced: this process goes on"),
                         Err(error) => tracing::error!(%error, "not replaced: this process goes on"),
                     }

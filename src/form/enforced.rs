@@ -1,12 +1,12 @@
 //! The form as the validator takes it: the same places, so that references and pointers hold,
 //! without annotations, and with the keywords that must be exact under names of our own.
 
-use super::dialect::Chart;
+use super::dialect::{Chart, Place};
 use super::draft::Draft;
 use super::exact::{Exact, Limit};
 use super::keywords::{Role, Shape};
 use super::references::Graph;
-use super::source::{Node, Tree};
+use super::source::{Node, Tree, below};
 use super::{Mismatch, Numbers};
 use crate::json::{Decimal, Strict, Value};
 use jsonschema::{EmailOptions, PatternOptions, ValidationError, ValidationOptions, Validator};
@@ -220,6 +220,26 @@ fn types(value: &Serde) -> Exact {
         _ => Vec::new(),
     };
     Exact::SafeType(names)
+}
+
+/// Pointer and keyword of whatever can refuse a value, at most [`super::PLACES`]. Of an annotation or a reference
+/// nothing is ever told, and of `properties` only what stands in it.
+pub(crate) fn places(chart: &Chart<'_>) -> Vec<(String, String)> {
+    let of = |place: &Place<'_>| {
+        if place.node.as_bool() == Some(false) {
+            return vec![(place.pointer.clone(), "falseSchema".to_owned())];
+        }
+        let tells = |name: &&String| {
+            chart.draft.keyword(name).is_some_and(|row| match row.role {
+                Role::Assertion | Role::InPlace(_) => true,
+                Role::Inward => !["properties", "patternProperties", "prefixItems"].contains(&row.name),
+                Role::Reference | Role::Identifier | Role::Definitions | Role::Annotation => false,
+            })
+        };
+        let names = place.node.members().iter().map(|(name, _)| name).filter(tells);
+        names.map(|name| (below(&place.pointer, name), name.clone())).collect()
+    };
+    chart.places.iter().flat_map(of).take(super::PLACES).collect()
 }
 
 /// Builds the validator, or says where and why it cannot be.

@@ -1,6 +1,7 @@
 //! What names a request, to the client, to the upstream and in the log: unique, not secret.
 
-use super::head::Head;
+use super::Gateway;
+use super::head::{Head, Origin};
 use std::fmt;
 
 /// `N` lower-case hexadecimal digits, made once and written three times.
@@ -53,34 +54,94 @@ pub struct Ids {
     pub trace: Hex<32>,
     /// Our span: the parent of whatever the upstream does.
     pub span: Hex<16>,
-    /// Whether the trace is recorded.
+    /// Whether the trace is recorded: what the upstream is told.
     pub sampled: bool,
+    /// Only where this gateway records it.
+    pub recorded: Option<Recorded>,
+}
+
+/// The names that a trace recorded here has besides.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorded {
+    /// The span of the request; [`Ids::span`] is that of the exchange with the upstream, below it.
+    pub server: Hex<16>,
+    /// The client's span, where it named one.
+    pub parent: Option<Hex<16>>,
+}
+
+/// Which requests are traced (`traces.sample`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Sampling {
+    /// None; what the client said of its trace goes on to the upstream.
+    #[default]
+    Off,
+    /// Those that a trusted proxy has decided to record; of all others this many in 2^64 (P12: a stranger's
+    /// `traceparent` names a trace, and costs nothing).
+    Share(u64),
+}
+
+/// What a `traceparent` says.
+#[derive(Debug, Clone, Copy)]
+struct Theirs {
+    trace: Hex<32>,
+    parent: Hex<16>,
+    sampled: bool,
+}
+
+impl Gateway {
+    /// Names a request. Takes over the trace of the client; everything else is new.
+    pub fn ids(&self, head: &Head<'_>, origin: &Origin, random: impl FnMut() -> u64) -> Ids {
+        Ids::of(head, self.sampling, origin.peer_trusted, random)
+    }
 }
 
 impl Ids {
-    /// Takes over the trace of the client; everything else is new.
-    pub fn of(head: &Head<'_>, mut random: impl FnMut() -> u64) -> Self {
+    /// For what is no request: no trace is taken over, and none recorded.
+    pub fn fresh(random: impl FnMut() -> u64) -> Self {
+        let peer = std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST);
+        Self::of(&Head::nothing(peer), Sampling::Off, false, random)
+    }
+
+    fn of(head: &Head<'_>, sampling: Sampling, trusted: bool, mut random: impl FnMut() -> u64) -> Self {
         let mut wide = || u128::from(random()) << 64 | u128::from(random()) | 1;
         let (request, fresh) = (Hex::of(wide()), wide());
         let theirs = head.only("traceparent").and_then(read_traceparent);
-        let (trace, sampled) = theirs.unwrap_or_else(|| (Hex::of(fresh), false));
-        Self { request, trace, span: Hex::of(u128::from(random() | 1)), sampled }
+        let recorded = match (sampling, theirs) {
+            (Sampling::Off, _) => false,
+            (Sampling::Share(_), Some(theirs)) if trusted => theirs.sampled,
+            (Sampling::Share(0), _) => false,
+            (Sampling::Share(share), _) => random() < share,
+        };
+        let recorded = recorded.then(|| Recorded {
+            server: Hex::of(u128::from(random() | 1)),
+            parent: theirs.map(|theirs| theirs.parent),
+        });
+        Self {
+            request,
+            trace: theirs.map_or_else(|| Hex::of(fresh), |theirs| theirs.trace),
+            span: Hex::of(u128::from(random() | 1)),
+            sampled: match sampling {
+                Sampling::Off => theirs.is_some_and(|theirs| theirs.sampled),
+                Sampling::Share(_) => recorded.is_some(),
+            },
+            recorded,
+        }
     }
 }
 
 /// `00-TRACE-PARENT-FLAGS`, version 00 only: of later ones we could not say what we pass on.
-fn read_traceparent(field: &[u8]) -> Option<(Hex<32>, bool)> {
+fn read_traceparent(field: &[u8]) -> Option<Theirs> {
     let [b'0', b'0', b'-', rest @ ..] = field else {
         return None;
     };
     let (trace, rest) = rest.split_at_checked(32)?;
     let (parent, flags) = rest.strip_prefix(b"-")?.split_at_checked(16)?;
-    Hex::<16>::read(parent)?;
+    let parent = Hex::read(parent)?;
     let flags = match flags {
         [b'-', high, low] if high.is_ascii_hexdigit() => char::from(*low).to_digit(16)?,
         _ => return None,
     };
-    Some((Hex::read(trace)?, flags & 1 == 1))
+    Some(Theirs { trace: Hex::read(trace)?, parent, sampled: flags & 1 == 1 })
 }
 
 #[cfg(test)]
@@ -90,9 +151,10 @@ mod tests {
     #[test]
     fn traces_of_clients_are_taken_over_only_when_well_formed() {
         let good = b"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        let (trace, sampled) = read_traceparent(good).unwrap();
-        assert_eq!(trace.as_bytes(), b"0af7651916cd43dd8448eb211c80319c");
-        assert!(sampled);
+        let theirs = read_traceparent(good).unwrap();
+        assert_eq!(theirs.trace.as_bytes(), b"0af7651916cd43dd8448eb211c80319c");
+        assert_eq!(theirs.parent.as_bytes(), b"b7ad6b7169203331");
+        assert!(theirs.sampled);
         for bad in [
             "",
             "00",
@@ -105,6 +167,35 @@ mod tests {
             "00-0af7651916cd43dd8448eb211c80319c_b7ad6b7169203331-01",
         ] {
             assert!(read_traceparent(bad.as_bytes()).is_none(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_a_trusted_peer_decides_what_is_recorded() {
+        let name = "traceparent";
+        let recorded = |value: &str, sampling, trusted| {
+            let value = value.as_bytes();
+            let fields = [super::super::Field { name, value }];
+            let head = Head { fields: &fields, ..Head::nothing([127, 0, 0, 1].into()) };
+            let ids = Ids::of(&head, sampling, trusted, || 7);
+            // What the upstream hears is what is done here.
+            assert!(sampling == Sampling::Off || ids.sampled == ids.recorded.is_some());
+            ids.recorded.is_some()
+        };
+        let yes = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+        let no = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00";
+        for (theirs, sampling, trusted, expected) in [
+            (yes, Sampling::Off, true, false),
+            (yes, Sampling::Share(0), true, true),
+            (yes, Sampling::Share(0), false, false),
+            (no, Sampling::Share(u64::MAX), true, false),
+            (no, Sampling::Share(u64::MAX), false, true),
+            ("", Sampling::Share(u64::MAX), true, true),
+            ("", Sampling::Share(7), true, false),
+            ("", Sampling::Share(8), true, true),
+            ("", Sampling::Share(0), true, false),
+        ] {
+            assert_eq!(recorded(theirs, sampling, trusted), expected, "{theirs} {sampling:?} {trusted}");
         }
     }
 

@@ -185,6 +185,29 @@ pub fn result_label(result: UpstreamResult) -> &'static str {
     }
 }
 
+/// What became of a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SpanResult {
+    /// The collector has it.
+    Sent,
+    /// The queue was full: the collector is slower than requests come.
+    QueueFull,
+    /// The collector would not have it.
+    Refused,
+    /// The collector could not be reached, again and again.
+    Unreachable,
+}
+
+/// `result` label of spans.
+pub(super) fn span_label(result: SpanResult) -> &'static str {
+    match result {
+        SpanResult::Sent => "sent",
+        SpanResult::QueueFull => "queue_full",
+        SpanResult::Refused => "refused",
+        SpanResult::Unreachable => "unreachable",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

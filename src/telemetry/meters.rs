@@ -5,7 +5,9 @@ use super::label::{
     stray_reasons,
 };
 use super::possible::{can_be_opened, can_happen, can_happen_at_own};
+use super::trace::Traces;
 use super::{Access, Record, STRAY, Sink};
+use crate::config::Collector;
 use crate::gateway::{Gateway, Limits, Method, Outcome, Own, ReplayState, Route, Spot, UpstreamResult};
 use crate::reason::Reason;
 use prometheus::{
@@ -18,6 +20,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// From what an arrival costs to what an upstream may take.
 const SECONDS: [f64; 12] = [0.0001, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 40.0];
+/// Label of the places in a form beyond the first so many, and of those that have no one place.
+const OTHER: &str = "_other";
 const BYTES: [f64; 8] = [64.0, 256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_144.0, 1_048_576.0];
 
 /// All series of the process, and the access log.
@@ -44,7 +48,10 @@ pub struct Telemetry {
     pub connections_refused: IntCounter,
     stray: RouteMeters,
     published: Mutex<HashSet<String>>,
+    /// Labels of the places in forms.
+    places: Mutex<HashSet<[String; 3]>>,
     access: Access,
+    traces: Traces,
 }
 
 /// The families that have a series for each route.
@@ -57,6 +64,7 @@ struct Families {
     upstream_results: IntCounterVec,
     body_bytes: HistogramVec,
     replays: IntCounterVec,
+    mismatches: IntCounterVec,
     limiter_keys: IntGaugeVec,
 }
 
@@ -82,13 +90,17 @@ pub struct RouteMeters {
     body_bytes: Histogram,
     /// By state; none where nothing is recorded.
     replays: Vec<IntCounter>,
+    /// By pointer into the form; none where there is no form.
+    mismatches: HashMap<String, IntCounter>,
+    /// Those of other places.
+    mismatch: Option<IntCounter>,
 }
 
 const METHODS: [Method; 5] = [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
 
 impl Telemetry {
-    /// Registers every family. `sink` is where access lines go.
-    pub fn new(sink: Sink) -> Result<Self, prometheus::Error> {
+    /// Registers every family. `sink` is where access lines go, `collector` where traces do.
+    pub fn new(sink: Sink, collector: Option<Collector>) -> Result<Self, prometheus::Error> {
         let registry = Registry::new();
         let families = Families::new(&registry)?;
         let counter = |name: &str, help: &str| register(&registry, IntCounter::new(name, help));
@@ -99,6 +111,9 @@ impl Telemetry {
             reloads.with_label_values(&[result]);
         }
         let info = Opts::new("formgate_snapshot_info", "The generation being served.");
+        let spans =
+            Opts::new("formgate_trace_spans_total", "Spans of recorded requests, by what became of them.");
+        let spans = register(&registry, IntCounterVec::new(spans, &["result"]))?;
         let lost = counter("formgate_access_lines_lost_total", "Access lines that could not be written.")?;
         Ok(Self {
             reloads,
@@ -128,7 +143,9 @@ impl Telemetry {
             )?,
             stray: families.stray(),
             published: Mutex::default(),
+            places: Mutex::default(),
             access: Access::new(sink, lost),
+            traces: Traces::new(collector, &spans),
             families,
             registry,
         })
@@ -157,6 +174,18 @@ impl Telemetry {
             self.families.forget(gone);
         }
         *published = current;
+        let places = gateway.routes().flat_map(|route| {
+            let other = (OTHER.to_owned(), OTHER.to_owned());
+            let all = route.form.places().iter().cloned().chain([other]);
+            all.map(|(pointer, keyword)| [route.name.clone(), pointer, keyword])
+        });
+        let places: HashSet<[String; 3]> = places.collect();
+        let mut known = self.places.lock().unwrap_or_else(PoisonError::into_inner);
+        for gone in known.difference(&places) {
+            // Whatever is not there was never created.
+            let _ = self.families.mismatches.remove_label_values(gone);
+        }
+        *known = places;
     }
 
     /// `result`: `published`, `unchanged` or `refused`.
@@ -186,6 +215,12 @@ impl Telemetry {
                 None => self.families.refusals.with_label_values(&[record.route, reason_label(reason)]).inc(),
             }
         }
+        if let Some(mismatch) = record.mismatch
+            && let Some(counter) =
+                meters.mismatches.get(&mismatch.schema_pointer).or(meters.mismatch.as_ref())
+        {
+            counter.inc();
+        }
         if let Some(histogram) = &meters.seconds[record.outcome as usize] {
             histogram.observe(record.took.as_secs_f64());
         }
@@ -205,6 +240,9 @@ impl Telemetry {
             counter.inc();
         }
         self.access.write(record);
+        if let Some(recorded) = record.ids.recorded {
+            self.traces.offer(record, recorded);
+        }
     }
 
     /// The text format, version 0.0.4.
@@ -229,6 +267,7 @@ impl Telemetry {
     /// Writes out what is still waiting; for a stop.
     pub fn flush(&self, within: Duration) {
         self.access.flush(within);
+        self.traces.flush(within);
     }
 }
 
@@ -281,6 +320,11 @@ impl Families {
                 "Acts with a key, by what the records said of it.",
                 &["route", "state"],
             )?,
+            mismatches: counter(
+                "formgate_mismatches_total",
+                "Values that a form did not admit, by the place in the form that refused.",
+                &["route", "pointer", "keyword"],
+            )?,
             limiter_keys: register(registry, IntGaugeVec::new(keys, &["route"]))?,
         })
     }
@@ -292,9 +336,14 @@ impl Families {
             |method, outcome| can_happen(method, outcome) || opened && can_be_opened(method, outcome);
         self.limiter_keys.with_label_values(&[name]);
         let states = ReplayState::ALL.iter().filter(|_| route.keeps_records());
+        let place = |(pointer, keyword): &(String, String)| {
+            (pointer.clone(), self.mismatches.with_label_values(&[name, pointer, keyword]))
+        };
         let replay = |state: &ReplayState| self.replays.with_label_values(&[name, replay_label(*state)]);
         RouteMeters {
             replays: states.map(replay).collect(),
+            mismatches: route.form.places().iter().map(place).collect(),
+            mismatch: Some(self.mismatches.with_label_values(&[name, OTHER, OTHER])),
             ..self.build(name, can_happen, route_reasons(), &UpstreamResult::ALL)
         }
     }
@@ -339,6 +388,8 @@ impl Families {
             upstream_results: results.iter().map(result).collect(),
             body_bytes: self.body_bytes.with_label_values(&[route]),
             replays: Vec::new(),
+            mismatches: HashMap::new(),
+            mismatch: None,
         }
     }
 

@@ -3,7 +3,7 @@
 use super::upstream::Backend;
 use super::{Compiler, given, members};
 use crate::config::fault::nearest;
-use crate::config::field::Field;
+use crate::config::field::{Field, Members};
 use crate::config::files::MAX_SECRET;
 use crate::config::raw;
 use crate::config::tree::Mark;
@@ -62,7 +62,7 @@ impl Compiler<'_> {
         let to = self.required(&entry.to, *at, "to", "name-of-an-upstream");
         let path = self.required(&entry.path, *at, "path", "/meetings");
         let backend = to.and_then(|to| self.backend(entry.to.mark().unwrap_or(*at), &to.0, backends));
-        let set_fields = self.set_fields(entry);
+        let set_fields = self.fixed_fields(&entry.set_headers, &OURS_IN_REQUEST);
         let pass_fields = self.pass_fields(&entry.pass_headers, &OURS_IN_REQUEST);
         for (at, name) in given(&entry.pass_headers) {
             if set_fields.iter().any(|set| set.name.eq_ignore_ascii_case(&name.0)) {
@@ -104,11 +104,16 @@ impl Compiler<'_> {
         found
     }
 
-    fn set_fields(&mut self, entry: &raw::Outbound) -> Vec<ForwardedField> {
+    /// Fields with a value of the file's; not those of `ours`.
+    pub(super) fn fixed_fields(
+        &mut self,
+        field: &Field<Members<String>>,
+        ours: &[&str],
+    ) -> Vec<ForwardedField> {
         let mut seen = BTreeMap::new();
         let mut fields = Vec::new();
-        for (name, at, template) in members(&entry.set_headers) {
-            let named = self.field_name(name.mark, &name.text, &OURS_IN_REQUEST);
+        for (name, at, template) in members(field) {
+            let named = self.field_name(name.mark, &name.text, ours);
             if seen.insert(name.text.to_ascii_lowercase(), at).is_some() {
                 self.fault(name.mark, "the same field twice; names are compared without regard to case");
             }

@@ -5,12 +5,12 @@ use crate::config::field::{Either, Field};
 use crate::config::raw;
 use crate::config::tree::Tree;
 use crate::config::words::{AccessLogWord, AdminWord, Filled, MemoryWord, Network, TimeOrOff};
-use crate::config::{AccessLog, Settings, Store};
+use crate::config::{AccessLog, Collector, Settings, Store};
 use ipnet::IpNet;
 use std::time::Duration;
 
 impl Compiler<'_> {
-    pub(super) fn settings(&self, file: &raw::File) -> Option<Settings> {
+    pub(super) fn settings(&self, file: &raw::File, traces: Option<Collector>) -> Option<Settings> {
         let listen = self.required(&file.listen, Tree::ROOT, "listen", "[\"127.0.0.1:8080\"]");
         if let Field::Given(at, list) = &file.listen
             && list.is_empty()
@@ -38,11 +38,13 @@ impl Compiler<'_> {
             head_deadline: self.time(&file.head_deadline, Duration::from_secs(10)),
             keepalive: self.time(&file.keepalive, Duration::from_secs(75)),
             grace: self.time(&file.grace, Duration::from_secs(30)),
+            leave: self.time(&file.leave, Duration::ZERO),
             access_log: match file.access_log.given() {
                 Some(AccessLogWord(log)) => log.clone(),
                 None => AccessLog::Stdout,
             },
             store: self.store(&file.store),
+            traces,
             watch: match &file.watch {
                 Field::Given(at, TimeOrOff(Some(every))) if *every < Duration::from_millis(50) => {
                     self.fault(*at, "must be at least 50ms, or `off`");
