@@ -75,7 +75,8 @@ The configuration says `surfaces: { openapi: on }`.";
 
 const DEMO_EXAMPLES: &str = "\
 Examples:
-  formgate demo                           then follow the curl lines that it prints";
+  formgate demo                           then follow the curl lines that it prints
+  formgate demo --tls                     the same on https, with a certificate made for this run";
 
 /// A gateway that publishes the JSON Schema of the one action an address accepts, and accepts exactly that.
 #[derive(Debug, Parser)]
@@ -108,7 +109,11 @@ enum Verb {
     Openapi(openapi::Arguments),
     /// A small legacy backend and a gateway in front of it, on this machine, with lines to try.
     #[command(after_help = DEMO_EXAMPLES)]
-    Demo,
+    Demo {
+        /// Over TLS, with a certificate made for this run.
+        #[arg(long)]
+        tls: bool,
+    },
 }
 
 /// Runs what the words ask for, the program's name first.
@@ -128,6 +133,6 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Token(arguments) => token::run(&arguments),
         Verb::Openapi(arguments) => openapi::run(&arguments),
-        Verb::Demo => demo::run(),
+        Verb::Demo { tls } => demo::run(tls),
     }
 }

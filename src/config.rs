@@ -20,7 +20,7 @@ mod tree;
 mod words;
 
 pub use fault::Fault;
-pub use settings::{AccessLog, AdminAddress, Collector, Settings, Store};
+pub use settings::{AccessLog, AdminAddress, Collector, Listen, Settings, Store};
 
 use crate::gateway::{Gateway, PublicName};
 use crate::surface::Desks;
@@ -71,6 +71,8 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
             compiled.surfaces.desks.into_iter().for_each(|desk| gateway.open_desk(desk));
             gateway.operators = compiled.operators;
             gateway.sampling = compiled.sampling;
+            gateway.certificates = compiled.certificates;
+            gateway.expiries = compiled.expiries;
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
             let desks = compiled.surfaces.said;
             Ok(Loaded { gateway, desks, settings, files: paths, warnings })
@@ -117,7 +119,7 @@ fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
         files,
         form_faults: Vec::new(),
         form_warnings: Vec::new(),
-        certificates: Vec::new(),
+        expiries: Vec::new(),
     };
     let mut compiled = compiler.compile(&file);
     let (form_faults, form_warnings) = (compiler.form_faults, compiler.form_warnings);

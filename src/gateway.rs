@@ -48,6 +48,7 @@ pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
 pub use tool::{Hints, Tool};
 
 use crate::reason::{Face, Reason, Rejection};
+use crate::tls::Certificates;
 use arrival::Arrival;
 use attempt::receipt_id;
 use departure::Departure;
@@ -67,6 +68,10 @@ pub struct Gateway {
     pub sampling: Sampling,
     /// Who may ask the admin listener for more than health and metrics; everyone who reaches it where there is none.
     pub operators: Option<Guard>,
+    /// What listeners that speak TLS show.
+    pub certificates: Option<Certificates>,
+    /// Each certificate of the file, by the name of its own, and its last second since 1970.
+    pub expiries: Vec<(String, u64)>,
     holders: Option<Guard>,
     /// In the order of the file.
     places: Vec<Place>,
@@ -130,6 +135,8 @@ impl Gateway {
             public: None,
             sampling: Sampling::Off,
             operators: None,
+            certificates: None,
+            expiries: Vec::new(),
             holders,
             places: places.collect(),
             own: receipts.then_some((Own::Receipt, Standing::Receipts)).into_iter().collect(),
@@ -151,9 +158,14 @@ impl Gateway {
         }
     }
 
-    /// Takes over what `older` remembers of clients, for each route that keeps its name and rates.
+    /// Takes over what `older` remembers of clients, for each route that keeps its name and rates, and what listeners
+    /// cannot do without.
     pub fn inherit(&mut self, older: &Self) {
         self.own_limits.inherit(&older.own_limits);
+        // Listeners change at a restart only: those that speak TLS go on with what they had.
+        if self.certificates.is_none() {
+            self.certificates.clone_from(&older.certificates);
+        }
         let older: HashMap<&str, &Limits> =
             older.routes().map(|route| (route.name.as_str(), &route.limits)).collect();
         for place in &mut self.places {

@@ -8,6 +8,7 @@ mod label;
 mod log;
 mod meters;
 mod possible;
+mod tls;
 mod trace;
 
 pub use access::{Access, Sink};
@@ -84,6 +85,41 @@ pub struct UpstreamRecord {
     pub began: Instant,
     /// From the connect to the end of the answer.
     pub took: Duration,
+}
+
+/// What a handshake came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Handshake {
+    /// In full.
+    Done,
+    /// From a ticket of an earlier one.
+    Resumed,
+    /// No version, suite or protocol that both sides have.
+    Incompatible,
+    /// The client went away with an alert: mostly over the certificate.
+    Rejected,
+    /// Not TLS, or against its rules.
+    Malformed,
+    /// HTTP in the clear.
+    Clear,
+    /// Not done in time.
+    Deadline,
+    /// The client left in the middle.
+    Cut,
+}
+
+impl Handshake {
+    /// Every one.
+    pub const ALL: [Self; 8] = [
+        Self::Done,
+        Self::Resumed,
+        Self::Incompatible,
+        Self::Rejected,
+        Self::Malformed,
+        Self::Clear,
+        Self::Deadline,
+        Self::Cut,
+    ];
 }
 
 /// The route label of requests that reach no route.

@@ -16,7 +16,6 @@ const WITHOUT: &[(&str, &str)] = &[
     ("A-38", "asks something of workspaces"),
     ("A-39", "asks nothing"),
     ("G-21", "asks something of actors"),
-    ("G-43", "https: not built yet"),
     ("U-23", "values without keys: not answered, the published example contradicts its own rule"),
     ("U-24", "JSON records of routes, which should be: not built"),
     ("U-26", "asks something of those who run actors"),

@@ -1,14 +1,15 @@
 //! `demo`: a small legacy backend and a gateway in front of it, on this machine, with lines to try.
 
 mod backend;
+mod tls;
 
 use super::serve::{serve, start_log};
 use super::show::{refuse, to_stderr};
 use super::{CONFIG, DEFAULT_CONFIG, INTERNAL};
-use crate::config;
-use std::net::SocketAddr;
+use crate::config::{self, Listen};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use tls::CERTIFICATE;
 
 /// Where `config/gateway.yaml` expects its backend.
 const BACKEND: &str = "127.0.0.1:18081";
@@ -31,8 +32,8 @@ const SHIPPED: [(&str, &str); 10] = [
 ];
 
 /// Runs until a signal says stop.
-pub fn run() -> ExitCode {
-    let path = match config_path() {
+pub fn run(tls: bool) -> ExitCode {
+    let path = match if tls { tls::config_path() } else { config_path() } {
         Ok(path) => path,
         Err(error) => return failed(&format!("the example configuration cannot be written: {error}")),
     };
@@ -62,7 +63,16 @@ fn config_path() -> std::io::Result<PathBuf> {
     if here.exists() {
         return Ok(here);
     }
-    let folder = std::env::temp_dir().join(format!("formgate-demo-{}", std::process::id()));
+    let folder = folder();
+    unpack(&folder)?;
+    Ok(folder.join("gateway.yaml"))
+}
+
+fn folder() -> PathBuf {
+    std::env::temp_dir().join(format!("formgate-demo-{}", std::process::id()))
+}
+
+fn unpack(folder: &Path) -> std::io::Result<()> {
     for (name, text) in SHIPPED {
         let file = folder.join(name);
         if let Some(parent) = file.parent() {
@@ -70,11 +80,18 @@ fn config_path() -> std::io::Result<PathBuf> {
         }
         std::fs::write(file, text)?;
     }
-    Ok(folder.join("gateway.yaml"))
+    Ok(())
 }
 
-fn announce(config: &Path, addresses: &[SocketAddr], admin: Option<&str>) {
-    let gate = addresses.first().map_or(String::new(), |address| format!("http://{address}"));
+fn announce(config: &Path, addresses: &[Listen], admin: Option<&str>) {
+    let gate = addresses.first().map_or(String::new(), ToString::to_string);
+    // The pair that was made for this run is from no root that curl knows.
+    let curl = match addresses.first() {
+        Some(Listen { tls: true, .. }) => {
+            format!("curl --cacert {}", config.with_file_name(CERTIFICATE).display())
+        }
+        Some(_) | None => "curl".to_owned(),
+    };
     let address = format!("{gate}/api/v2/meetings/start");
     let form = config.with_file_name("forms").join("meetings-start.json");
     let form = form.display();
@@ -87,34 +104,34 @@ formgate on {gate}, in front of a legacy backend on http://{BACKEND}. Ctrl-C sto
 The backend says what reaches it ("backend:"); the JSON lines are formgate's access log.
 
 1. Fetch a form: p is context, m messages, s the JSON Schema of the one action. A browser gets it as a page.
-   curl -s {address}
+   {curl} -s {address}
 
 2. Post a value that fits. It reaches the backend byte for byte; its 201 comes back as 200.
-   curl -si {address} -H 'content-type: application/json' -d '{{"title":"Q3","displayName":"Ada"}}'
+   {curl} -si {address} -H 'content-type: application/json' -d '{{"title":"Q3","displayName":"Ada"}}'
 
 3. Post one that does not. The answer is 204, always the same, and the backend sees nothing.
-   curl -si {address} -H 'content-type: application/json' -d '{{"title":"Q3","admin":true}}'
+   {curl} -si {address} -H 'content-type: application/json' -d '{{"title":"Q3","admin":true}}'
 
 4. A backend that answers 204 has acted: the client gets 200 and {{}}.
-   curl -si {gate}/api/v2/home/command -d '{{"command":"dim","device":"hall.light","level":40}}'
+   {curl} -si {gate}/api/v2/home/command -d '{{"command":"dim","device":"hall.light","level":40}}'
 
 5. An address that is not for everyone. Without -H 'authorization: …' the answer is 401, before the body is read.
-   curl -si {gate}/api/v2/payments/refund -H 'content-type: application/json' -H 'authorization: Bearer {TOKEN}' -d '{{"charge":"ch_1A2b3C4d5E6f7G8h","refund":{{"kind":"full"}},"reason":"duplicate"}}'
+   {curl} -si {gate}/api/v2/payments/refund -H 'content-type: application/json' -H 'authorization: Bearer {TOKEN}' -d '{{"charge":"ch_1A2b3C4d5E6f7G8h","refund":{{"kind":"full"}},"reason":"duplicate"}}'
 
 6. Edit {form}: make the title's "maxLength" 11, save, and post a longer one. What is
    published (1) and what is enforced change together. Break the file: nothing changes but a metric.
-   curl -si {address} -H 'content-type: application/json' -d '{{"title":"A long title","displayName":"Ada"}}'
+   {curl} -si {address} -H 'content-type: application/json' -d '{{"title":"A long title","displayName":"Ada"}}'
 {metrics}
 The same addresses by other doors, all drawn from the same forms:
 
 a. For people: open {address} in a browser.
 b. For GPT Actions: an OpenAPI document, and one operation for the long tail behind it.
-   curl -s {gate}/openapi.json
-   curl -si {gate}/actions/call_runtime_tool -H 'content-type: application/json' -d '{{"tool":"home_command","arguments":{{"command":"dim","device":"hall.light","level":40}}}}'
+   {curl} -s {gate}/openapi.json
+   {curl} -si {gate}/actions/call_runtime_tool -H 'content-type: application/json' -d '{{"tool":"home_command","arguments":{{"command":"dim","device":"hall.light","level":40}}}}'
 c. For agents that can only open URLs; opened twice it is done once. {gate}/llms.txt tells them.
-   curl -s '{address}?title=Q3&displayName=Ada&idempotency_key=agent_req_001'
+   {curl} -s '{address}?title=Q3&displayName=Ada&idempotency_key=agent_req_001'
 d. For MCP clients: {gate}/mcp
-   curl -s {gate}/mcp -H 'content-type: application/json' -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"start_meeting","arguments":{{"title":"Q3","displayName":"Ada"}}}}}}'
+   {curl} -s {gate}/mcp -H 'content-type: application/json' -d '{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"start_meeting","arguments":{{"title":"Q3","displayName":"Ada"}}}}}}'
 "#
     ));
 }

@@ -2,10 +2,9 @@
 
 use super::show::{Style, refuse};
 use super::{CONFIG, INTERNAL};
-use crate::config::{self, Loaded};
+use crate::config::{self, Listen, Loaded};
 use crate::edge;
 use crate::telemetry::Log;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::process::ExitCode;
 use tracing_subscriber::EnvFilter;
@@ -31,7 +30,7 @@ pub(super) fn serve(
     path: &Path,
     loaded: Loaded,
     log: Log,
-    ready: impl FnOnce(&[SocketAddr], Option<String>),
+    ready: impl FnOnce(&[Listen], Option<String>),
 ) -> ExitCode {
     match edge::serve(path, loaded, log, ready) {
         Ok(()) => ExitCode::SUCCESS,
@@ -42,9 +41,9 @@ pub(super) fn serve(
     }
 }
 
-fn announce(addresses: &[SocketAddr], admin: Option<String>) {
+fn announce(addresses: &[Listen], admin: Option<String>) {
     for address in addresses {
-        tracing::info!("listening on http://{address}");
+        tracing::info!("listening on {address}");
     }
     if let Some(admin) = admin {
         tracing::info!("admin on {admin}");

@@ -29,6 +29,7 @@ use super::tree::{Mark, Tree};
 use super::words::Size;
 use super::{Settings, words};
 use crate::gateway::{Guard, Route, Sampling};
+use crate::tls::Certificates;
 use ipnet::IpNet;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -43,6 +44,9 @@ pub(super) struct Compiled {
     pub(super) trusted_proxies: Vec<IpNet>,
     pub(super) operators: Option<Guard>,
     pub(super) sampling: Sampling,
+    pub(super) certificates: Option<Certificates>,
+    /// Each certificate that was read, and its last second since 1970.
+    pub(super) expiries: Vec<(String, u64)>,
 }
 
 /// A route, and where it stands in the file.
@@ -60,8 +64,8 @@ pub(super) struct Compiler<'t> {
     /// Faults in form files.
     pub(super) form_faults: Vec<Fault>,
     pub(super) form_warnings: Vec<Fault>,
-    /// Certificates that were read, and the last second of each, since 1970.
-    pub(super) certificates: Vec<(String, u64)>,
+    /// As in [`Compiled`].
+    pub(super) expiries: Vec<(String, u64)>,
 }
 
 impl Compiler<'_> {
@@ -69,6 +73,7 @@ impl Compiler<'_> {
     pub(super) fn compile(&mut self, file: &raw::File) -> Compiled {
         let (traces, sampling) = self.traces(file);
         let settings = self.settings(file, traces);
+        let certificates = self.certificates(file);
         let lints = self.lint_levels(crate::form::LintLevels::default(), &file.lints);
         let defaults = self.defaults(file);
         let upstreams = self.upstreams(file);
@@ -80,7 +85,16 @@ impl Compiler<'_> {
         let operators = self.operators(file, &holders);
         let trusted_proxies = self.networks(&file.trusted_proxies);
         let routes = routes.into_iter().map(|located| located.route).collect();
-        Compiled { settings, routes, surfaces, trusted_proxies, operators, sampling }
+        Compiled {
+            settings,
+            routes,
+            surfaces,
+            trusted_proxies,
+            operators,
+            sampling,
+            certificates,
+            expiries: std::mem::take(&mut self.expiries),
+        }
     }
 
     fn fault(&self, at: Mark, reason: impl Into<String>) {

@@ -8,7 +8,7 @@ mod tls;
 mod traces;
 
 pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
-pub(super) use tls::UpstreamTls;
+pub(super) use tls::{Tls, UpstreamTls};
 pub(super) use traces::Traces;
 
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
@@ -27,9 +27,11 @@ use serde::Deserialize;
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "formgate", extend("required" = ["listen", "upstreams", "routes"]))]
 pub(super) struct File {
-    /// Where clients connect: addresses and ports. Changing it needs a restart.
-    #[schemars(extend("examples" = [["0.0.0.0:8080", "[::]:8080"]]))]
+    /// Where clients connect: addresses and ports, with `https://` in front where TLS is spoken. Changing it needs a restart.
+    #[schemars(extend("examples" = [["0.0.0.0:8080", "https://0.0.0.0:8443"]]))]
     pub(super) listen: Field<Vec<Field<ListenAddress>>>,
+    /// What listeners that begin with `https://` show: TLS 1.2 and 1.3, HTTP/2 and HTTP/1.1.
+    pub(super) tls: Field<Tls>,
     /// Metrics, health, snapshot, reload: a loopback address, `unix:/path`, or `off` (the default). A public bind is refused. Changing it needs a restart.
     pub(super) admin: Field<AdminWord>,
     /// How the outside names this gateway, without a slash at the end: `https://api.example.com`.

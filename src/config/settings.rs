@@ -1,6 +1,7 @@
 //! What holds for the process rather than for a generation.
 
 use crate::gateway::ForwardedField;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
     /// At least one; port 0 takes any free port.
-    pub listen: Vec<SocketAddr>,
+    pub listen: Vec<Listen>,
     /// Metrics, health, snapshot, reload.
     pub admin: Option<AdminAddress>,
     /// Worker threads; `None` is one per core.
@@ -64,6 +65,22 @@ pub struct Collector {
     pub fields: Vec<ForwardedField>,
     /// `service.name`.
     pub service: String,
+}
+
+/// Where clients connect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listen {
+    /// Address and port.
+    pub address: SocketAddr,
+    /// Whether TLS is spoken there, and nothing else.
+    pub tls: bool,
+}
+
+/// As a client would name it: `http://127.0.0.1:8080`.
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}://{}", if self.tls { "https" } else { "http" }, self.address)
+    }
 }
 
 /// Where the admin listener binds.

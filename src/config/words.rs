@@ -1,6 +1,6 @@
 //! The words that values are made of. Each parses itself; one that exists is right.
 
-use super::{AccessLog, AdminAddress};
+use super::{AccessLog, AdminAddress, Listen};
 use crate::bounds::{self, Frequency};
 use crate::gateway::{Server, TokenHash};
 use crate::surface::openapi::TEXT;
@@ -100,11 +100,14 @@ word!(any
     },
     { "const": "memory" });
 word!(any
-    /// `127.0.0.1:8080`.
-    ListenAddress(SocketAddr) by |text| text.parse().map_err(|_| {
-        "expected an address and a port, `0.0.0.0:8080` or `[::]:8080`; names are not looked up".to_owned()
-    }),
-    { "type": "string", "examples": ["0.0.0.0:8080", "[::]:8080"] });
+    /// `127.0.0.1:8080`, or `https://127.0.0.1:8443`.
+    ListenAddress(Listen) by |text| {
+        let (tls, address) = text.strip_prefix("https://").map_or((false, text), |address| (true, address));
+        address.parse().map(|address| Listen { address, tls }).map_err(|_| {
+            "expected an address and a port, `0.0.0.0:8080` or `[::]:8080`, behind `https://` for TLS; names are not looked up".to_owned()
+        })
+    },
+    { "type": "string", "examples": ["0.0.0.0:8080", "[::]:8080", "https://0.0.0.0:8443"] });
 word!(any
     /// A loopback address, `unix:/path`, or `off`.
     AdminWord(Option<AdminAddress>) by parse_admin,

@@ -16,7 +16,8 @@ pub(super) fn receive(settings: &Settings, inherited: &mut Fds) -> Result<(), Se
         if let Ok(Some(socket)) = passed.take_tcp_listener(number) {
             let address = socket.local_addr().map_err(|cause| broken(number, &cause))?;
             listens(&socket, number)?;
-            let public = settings.listen.iter().find(|asked| **asked == address).map(ToString::to_string);
+            let public = settings.listen.iter().find(|asked| asked.address == address);
+            let public = public.map(|asked| asked.address.to_string());
             let admin = match settings.admin {
                 Some(AdminAddress::Tcp(asked)) if asked == address => Some(format!("admin:{address}")),
                 Some(AdminAddress::Tcp(_) | AdminAddress::Unix(_)) | None => None,

@@ -3,12 +3,12 @@
 use super::connection::{BodyBounds, Collected, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Framing, Request, read};
 use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
-use super::{App, Counted, Stray, http2};
+use super::{App, Counted, Stray, http2, tls};
 use crate::gateway::Head;
 use crate::reason::Reason;
 use async_trait::async_trait;
 use pingora_core::apps::ServerApp;
-use pingora_core::protocols::Stream;
+use pingora_core::protocols::{ALPN, Stream};
 use pingora_core::server::ShutdownWatch;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -16,19 +16,33 @@ use std::sync::Arc;
 use std::time::Instant;
 
 /// What pingora's service hands connections to.
-pub(super) struct Door(pub(super) Arc<App>);
+pub(super) struct Door {
+    pub(super) app: Arc<App>,
+    /// TLS is spoken, and nothing else.
+    pub(super) tls: Option<tls::Acceptor>,
+}
 
 #[async_trait]
 impl ServerApp for Door {
     async fn process_new(self: &Arc<Self>, stream: Stream, shutdown: &ShutdownWatch) -> Option<Stream> {
-        let app = &self.0;
+        let app = &self.app;
         let (_counted, open) = Counted::one(&app.connections);
         if open > app.max_connections {
             app.telemetry.connections_refused.inc();
             return None;
         }
         let peer = peer_address(&stream);
-        app.serve(Connection::new(stream), peer, shutdown).await;
+        let Some(acceptor) = &self.tls else {
+            app.serve(Connection::new(stream), peer, "http", shutdown).await;
+            return None;
+        };
+        let stream = Box::pin(acceptor.accept(app, stream)).await?;
+        if matches!(stream.selected_alpn_proto(), Some(ALPN::H2)) {
+            let connection = Connection::new(stream);
+            Box::pin(http2::serve(Arc::clone(app), connection, peer, "https", shutdown)).await;
+        } else {
+            app.serve(Connection::new(stream), peer, "https", shutdown).await;
+        }
         None
     }
 }
@@ -48,9 +62,16 @@ enum Next {
 }
 
 impl App {
-    async fn serve(self: &Arc<Self>, mut connection: Connection, peer: IpAddr, shutdown: &ShutdownWatch) {
-        // A client that has just connected has something to say.
-        let mut bounds = HeadBounds { idle: self.bounds.deadline, first: true, ..self.bounds };
+    async fn serve(
+        self: &Arc<Self>,
+        mut connection: Connection,
+        peer: IpAddr,
+        scheme: &'static str,
+        shutdown: &ShutdownWatch,
+    ) {
+        // A client that has just connected has something to say. On TLS it has said that it is not HTTP/2.
+        let first = scheme == "http";
+        let mut bounds = HeadBounds { idle: self.bounds.deadline, first, ..self.bounds };
         loop {
             let opening = connection.next_head(bounds).await;
             bounds = self.bounds;
@@ -58,7 +79,8 @@ impl App {
             let head = match opening {
                 Opening::Closed => return,
                 Opening::Http2 => {
-                    return Box::pin(http2::serve(Arc::clone(self), connection, peer, shutdown)).await;
+                    return Box::pin(http2::serve(Arc::clone(self), connection, peer, scheme, shutdown))
+                        .await;
                 }
                 Opening::Stray(stray) => Err(stray),
                 Opening::Head(bytes) => Ok(bytes),
@@ -66,7 +88,7 @@ impl App {
             let (_counted, _) = Counted::one(&self.in_flight);
             let mut room = [const { MaybeUninit::uninit() }; FIELDS];
             let request = match &head {
-                Ok(bytes) => read(bytes, &mut room, peer, "http"),
+                Ok(bytes) => read(bytes, &mut room, peer, scheme),
                 Err(stray) => Err(*stray),
             };
             let next = match request {

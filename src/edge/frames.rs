@@ -6,11 +6,10 @@
 
 use super::connection::PREFACE;
 use async_trait::async_trait;
-use pingora_core::protocols::l4::stream::Stream as L4Stream;
 use pingora_core::protocols::raw_connect::ProxyDigest;
 use pingora_core::protocols::{
-    GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl, TimingDigest,
-    UniqueID, UniqueIDType,
+    ALPN, GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl, Stream,
+    TimingDigest, UniqueID, UniqueIDType,
 };
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -23,7 +22,7 @@ use tokio::time::{Sleep, sleep};
 /// A stream that fails when a head takes longer than it may.
 #[derive(Debug)]
 pub(super) struct Timed {
-    stream: L4Stream,
+    stream: Stream,
     frames: Frames,
     deadline: Duration,
     /// Runs while a head is not whole.
@@ -31,8 +30,8 @@ pub(super) struct Timed {
 }
 
 impl Timed {
-    /// `stream` begins with the preface.
-    pub(super) fn new(stream: L4Stream, deadline: Duration) -> Self {
+    /// `stream` begins with the preface, which has the same deadline.
+    pub(super) fn new(stream: Stream, deadline: Duration) -> Self {
         Self { stream, frames: Frames::new(), deadline, left: None }
     }
 }
@@ -67,7 +66,7 @@ struct Frames {
     /// What has come of a frame's first nine bytes.
     start: [u8; 9],
     have: usize,
-    /// A HEADERS frame has begun, and what ends its head has not come to its end.
+    /// A HEADERS frame, or the preface, has begun, and what ends it has not come to its end.
     in_head: bool,
     /// The frame being passed over is the last of the head.
     last: bool,
@@ -79,7 +78,7 @@ const END_HEADERS: u8 = 0x4;
 
 impl Frames {
     fn new() -> Self {
-        Self { skip: PREFACE.len(), start: [0; 9], have: 0, in_head: false, last: false }
+        Self { skip: PREFACE.len(), start: [0; 9], have: 0, in_head: true, last: true }
     }
 
     fn follow(&mut self, mut bytes: &[u8]) {
@@ -146,7 +145,7 @@ impl AsyncWrite for Timed {
 #[async_trait]
 impl Shutdown for Timed {
     async fn shutdown(&mut self) {
-        Shutdown::shutdown(&mut self.stream).await;
+        Shutdown::shutdown(&mut *self.stream).await;
     }
 }
 
@@ -164,7 +163,11 @@ impl UniqueID for Timed {
     }
 }
 
-impl Ssl for Timed {}
+impl Ssl for Timed {
+    fn selected_alpn_proto(&self) -> Option<ALPN> {
+        self.stream.selected_alpn_proto()
+    }
+}
 
 impl GetTimingDigest for Timed {
     fn get_timing_digest(&self) -> Vec<Option<TimingDigest>> {
@@ -221,7 +224,8 @@ mod tests {
             states.chunk_by(|a, b| a == b).map(|span| (span[0], span.len())).collect();
         // Preface, SETTINGS and the first eight bytes of HEADERS; its ninth and three more but the last…
         let expected = [
-            (false, 24 + 15 + 8),
+            (true, 23),
+            (false, 1 + 15 + 8),
             (true, 3),
             (false, 1 + 14 + 8),
             (true, 1 + 4 + 9 + 9 + 1),
@@ -231,7 +235,7 @@ mod tests {
         for cut in 0..wire.len() {
             let mut frames = Frames::new();
             frames.follow(&wire[..cut]);
-            assert_eq!(frames.in_head, cut > 0 && states[cut - 1], "{cut}");
+            assert_eq!(frames.in_head, cut == 0 || states[cut - 1], "{cut}");
             frames.follow(&wire[cut..]);
             assert!(!frames.in_head);
         }

@@ -1,4 +1,4 @@
-//! HTTP/2, by prior knowledge on a clear connection: pingora's sessions, our decisions.
+//! HTTP/2, by prior knowledge on a clear connection or by ALPN on TLS: pingora's sessions, our decisions.
 
 use super::connection::{Collected, Connection};
 use super::frames::Timed;
@@ -27,28 +27,39 @@ const WRITE_DEADLINE: Duration = Duration::from_secs(30);
 struct Streams {
     app: Arc<App>,
     peer: IpAddr,
+    scheme: &'static str,
     options: HttpServerOptions,
 }
 
-/// Takes over a connection that has begun with the preface.
-pub(super) async fn serve(app: Arc<App>, connection: Connection, peer: IpAddr, shutdown: &ShutdownWatch) {
+/// Takes over a connection that has begun with the preface, or will.
+pub(super) async fn serve(
+    app: Arc<App>,
+    connection: Connection,
+    peer: IpAddr,
+    scheme: &'static str,
+    shutdown: &ShutdownWatch,
+) {
     let (stream, input) = connection.into_parts();
     let Some(stream) = unread(stream, &input) else {
         return;
     };
     let stream = Box::new(Timed::new(stream, app.bounds.deadline));
     let mut options = HttpServerOptions::default();
-    options.h2c = true;
+    // On TLS the handshake has said it, and pingora asks for that.
+    options.h2c = scheme == "http";
     options.h2_idle_timeout = Some(app.bounds.idle);
-    let streams = Arc::new(Streams { app, peer, options });
+    let streams = Arc::new(Streams { app, peer, scheme, options });
     streams.process_new(stream, shutdown).await;
 }
 
 /// Puts back what was read, for pingora to find the preface.
-fn unread(stream: Stream, input: &[u8]) -> Option<L4Stream> {
+fn unread(stream: Stream, input: &[u8]) -> Option<Stream> {
+    if input.is_empty() {
+        return Some(stream);
+    }
     let mut stream = stream.into_any().downcast::<L4Stream>().ok()?;
     stream.rewind(input);
-    Some(*stream)
+    Some(stream)
 }
 
 #[async_trait]
@@ -103,7 +114,7 @@ impl HttpServerApp for Streams {
             authority: request.uri.authority().map_or("", |authority| authority.as_str()),
             fields: &fields,
             peer: self.peer,
-            scheme: "http",
+            scheme: self.scheme,
         };
         let snapshot = self.app.snapshot();
         let mut body = Body { session: &mut session, app: &self.app };

@@ -1,7 +1,7 @@
 //! Listeners: bound before anything starts, or taken over from an older process.
 
 use super::run::ServeError;
-use crate::config::{AdminAddress, Settings};
+use crate::config::{AdminAddress, Listen, Settings};
 use pingora_core::listeners::{L4BufferSettings, ListenerConfig};
 use pingora_core::server::{Fds, ListenFds};
 use pingora_core::services::listening::Service;
@@ -28,6 +28,7 @@ pub(super) struct Listener {
     /// What the system made of it: `host:port`, or the path of a unix socket.
     pub(super) bound: String,
     descriptor: RawFd,
+    pub(super) tls: bool,
     /// A unix socket is for its owner only.
     pub(super) is_unix: bool,
 }
@@ -48,11 +49,18 @@ impl Listeners {
                 None => bind(),
             };
             match bound {
-                Ok((bound, descriptor, is_unix)) => Ok(Listener { asked, bound, descriptor, is_unix }),
+                Ok((bound, descriptor, is_unix)) => {
+                    Ok(Listener { asked, bound, descriptor, tls: false, is_unix })
+                }
                 Err(cause) => Err(ServeError::Listen { address: asked, cause }),
             }
         };
-        let public = settings.listen.iter().map(|address| listener(address.to_string(), &|| tcp(*address)));
+        let public = settings.listen.iter().map(|Listen { address, tls: is_tls }| {
+            // A port keeps its listener when it changes what it speaks; any free port has nothing else to be known by.
+            let scheme = if *is_tls && address.port() == 0 { "https://" } else { "" };
+            let listener = listener(format!("{scheme}{address}"), &|| tcp(*address))?;
+            Ok(Listener { tls: *is_tls, ..listener })
+        });
         let public = public.collect::<Result<_, _>>()?;
         let admin = settings.admin.as_ref().map(|address| match address {
             AdminAddress::Tcp(address) => listener(format!("admin:{address}"), &|| tcp(*address)),
@@ -62,8 +70,15 @@ impl Listeners {
     }
 
     /// Where the public listeners are.
-    pub(super) fn addresses(&self) -> Vec<SocketAddr> {
-        self.public.iter().filter_map(|listener| listener.bound.parse().ok()).collect()
+    pub(super) fn addresses(&self) -> Vec<Listen> {
+        let listen =
+            |listener: &Listener| Some(Listen { address: listener.bound.parse().ok()?, tls: listener.tls });
+        self.public.iter().filter_map(listen).collect()
+    }
+
+    /// Those that speak TLS, or those that do not.
+    pub(super) fn that_speak(&self, tls: bool) -> Vec<Listener> {
+        self.public.iter().filter(|listener| listener.tls == tls).cloned().collect()
     }
 
     /// Where the admin listener is, as a person would type it.

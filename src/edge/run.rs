@@ -6,8 +6,8 @@ use super::connection::HeadBounds;
 use super::hand_over::{TakeOver, hand_over};
 use super::listen::{self, Listeners};
 use super::supervisor::Supervisor;
-use super::{App, Phase, activation, admin, pool, watch};
-use crate::config::{AccessLog, Loaded, Store};
+use super::{App, Phase, activation, admin, pool, tls, watch};
+use crate::config::{AccessLog, Listen, Loaded, Store};
 use crate::live::Live;
 use crate::store::{Bounds, Records, StoreFault};
 use crate::telemetry::{Log, Sink, Telemetry};
@@ -15,7 +15,6 @@ use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
 use pingora_runtime::Runtime;
 use prometheus::IntGauge;
-use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -67,7 +66,7 @@ pub fn serve(
     path: &Path,
     loaded: Loaded,
     log: Log,
-    ready: impl FnOnce(&[SocketAddr], Option<String>),
+    ready: impl FnOnce(&[Listen], Option<String>),
 ) -> Result<(), ServeError> {
     let settings = loaded.settings.clone();
     quiet_panics();
@@ -124,9 +123,13 @@ pub fn serve(
     let mut signals = control.block_on(async { Signals::new() }).map_err(|error| start(&error))?;
     let (stop, stopped) = channel::channel(false);
 
-    let (mut service, fds) = listen::service("formgate", Door(Arc::clone(&app)), &listeners.public);
-    let until = stopped.clone();
-    workers.get_handle().spawn(async move { service.start_service(Some(fds), until, 1).await });
+    let acceptor = tls::Acceptor::new(&live).map_err(|error| start(&error))?;
+    for tls in [None, Some(acceptor)] {
+        let which = listeners.that_speak(tls.is_some());
+        let (mut service, fds) = listen::service("formgate", Door { app: Arc::clone(&app), tls }, &which);
+        let until = stopped.clone();
+        workers.get_handle().spawn(async move { service.start_service(Some(fds), until, 1).await });
+    }
     if let Some(every) = settings.watch {
         watch::watch(Arc::clone(&live), every);
     }

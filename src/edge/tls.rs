@@ -1,7 +1,10 @@
 //! Handshakes, and what a TLS connection is to the rest of `edge`: a stream like any other.
 
+mod accept;
 mod sealed;
 mod wire;
+
+pub(super) use accept::Acceptor;
 
 use crate::tls::Client;
 use pingora_core::protocols::Stream;

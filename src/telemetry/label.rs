@@ -1,6 +1,6 @@
 //! Names for metrics and log. The only place where a [`Reason`] becomes text.
 
-use super::STRAY;
+use super::{Handshake, STRAY};
 use crate::gateway::{Door, Gateway, Method, Outcome, Own, ReplayState, Spot, UpstreamResult};
 use crate::json::SyntaxKind;
 use crate::reason::Reason;
@@ -128,6 +128,20 @@ pub fn replay_label(state: ReplayState) -> &'static str {
         ReplayState::Conflict => "conflict",
         ReplayState::Full => "full",
         ReplayState::Down => "down",
+    }
+}
+
+/// `result` label of handshakes.
+pub(super) fn handshake_label(handshake: Handshake) -> &'static str {
+    match handshake {
+        Handshake::Done => "done",
+        Handshake::Resumed => "resumed",
+        Handshake::Incompatible => "incompatible",
+        Handshake::Rejected => "rejected",
+        Handshake::Malformed => "malformed",
+        Handshake::Clear => "clear",
+        Handshake::Deadline => "deadline",
+        Handshake::Cut => "cut",
     }
 }
 

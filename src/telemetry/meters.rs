@@ -5,8 +5,9 @@ use super::label::{
     stray_reasons,
 };
 use super::possible::{can_be_opened, can_happen, can_happen_at_own};
+use super::tls::Tls;
 use super::trace::Traces;
-use super::{Access, Record, STRAY, Sink};
+use super::{Access, Handshake, Record, STRAY, Sink};
 use crate::config::Collector;
 use crate::gateway::{Gateway, Limits, Method, Outcome, Own, ReplayState, Route, Spot, UpstreamResult};
 use crate::reason::Reason;
@@ -46,6 +47,7 @@ pub struct Telemetry {
     pub connections: IntGauge,
     /// `formgate_connections_refused_total`: closed at once, over `max_connections`.
     pub connections_refused: IntCounter,
+    tls: Tls,
     stray: RouteMeters,
     published: Mutex<HashSet<String>>,
     /// Labels of the places in forms.
@@ -141,6 +143,7 @@ impl Telemetry {
                 "formgate_connections_refused_total",
                 "Connections closed at once because max_connections were open.",
             )?,
+            tls: Tls::new(&registry)?,
             stray: families.stray(),
             published: Mutex::default(),
             places: Mutex::default(),
@@ -166,6 +169,7 @@ impl Telemetry {
         self.snapshot_info.with_label_values(&[gateway.digest.as_str()]).set(1);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.snapshot_timestamp.set(now.as_secs_f64());
+        self.tls.publish(gateway);
         let names = gateway.routes().map(|route| route.name.clone());
         let current: HashSet<String> =
             names.chain(gateway.own().map(|own| own_label(own).to_owned())).collect();
@@ -186,6 +190,11 @@ impl Telemetry {
             let _ = self.families.mismatches.remove_label_values(gone);
         }
         *known = places;
+    }
+
+    /// A handshake has come to its end.
+    pub fn count_handshake(&self, handshake: Handshake) {
+        self.tls.count(handshake);
     }
 
     /// `result`: `published`, `unchanged` or `refused`.
@@ -427,7 +436,7 @@ impl Meters {
     }
 }
 
-fn register<C: prometheus::core::Collector + Clone + 'static>(
+pub(super) fn register<C: prometheus::core::Collector + Clone + 'static>(
     registry: &Registry,
     collector: Result<C, prometheus::Error>,
 ) -> Result<C, prometheus::Error> {

@@ -14,7 +14,10 @@ fn the_example_loads_without_a_word() {
     assert_eq!(loaded.files[0], root("config/gateway.yaml"));
     assert_eq!(loaded.gateway.digest.len(), 32);
     let settings = loaded.settings;
-    assert_eq!(settings.listen, ["127.0.0.1:8080".parse().unwrap()]);
+    assert_eq!(
+        settings.listen.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["http://127.0.0.1:8080"]
+    );
     assert_eq!(settings.admin, Some(AdminAddress::Tcp("127.0.0.1:9901".parse().unwrap())));
     assert_eq!(settings.access_log, AccessLog::Stdout);
     assert_eq!((settings.max_head, settings.inflight_bodies), (16 << 10, 64 << 20));

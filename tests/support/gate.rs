@@ -13,7 +13,10 @@ use std::time::{Duration, Instant};
 type Lines = Arc<Mutex<Vec<String>>>;
 
 pub(crate) struct Gate {
+    /// The first listener; in the clear where there is one.
     pub(crate) addr: SocketAddr,
+    /// The first that speaks TLS.
+    pub(crate) tls: Option<SocketAddr>,
     pub(crate) admin: SocketAddr,
     pub(crate) dir: tempfile::TempDir,
     child: Child,
@@ -50,8 +53,11 @@ impl Gate {
         let start = Instant::now();
         loop {
             let found = |marker| err.lock().unwrap().iter().find_map(|line: &String| url_after(line, marker));
-            if let (Some(addr), Some(admin)) = (found("listening on http://"), found("admin on http://")) {
-                return Self { addr, admin, dir, child, out, err };
+            // Told last.
+            if let Some(admin) = found("admin on http://") {
+                let tls = found("listening on https://");
+                let addr = found("listening on http://").or(tls).unwrap();
+                return Self { addr, tls, admin, dir, child, out, err };
             }
             let ended = child.try_wait().unwrap();
             if ended.is_some() || start.elapsed() > PATIENCE {

@@ -177,3 +177,20 @@ fn relay<F: Future<Output = ()> + Send + 'static>(
     });
     addr
 }
+
+/// A TLS connection by hand: every byte and every way to end it is the test's.
+pub(crate) type Line = rustls::StreamOwned<rustls::ClientConnection, std::net::TcpStream>;
+
+/// Connects and shakes hands.
+pub(crate) fn dial(to: SocketAddr, name: &str, config: ClientConfig) -> std::io::Result<Line> {
+    let name = ServerName::try_from(name.to_owned()).unwrap();
+    let session = rustls::ClientConnection::new(Arc::new(config), name).unwrap();
+    let stream = std::net::TcpStream::connect_timeout(&to, super::PATIENCE)?;
+    stream.set_nodelay(true)?;
+    stream.set_read_timeout(Some(super::PATIENCE))?;
+    let mut line = rustls::StreamOwned::new(session, stream);
+    while line.conn.is_handshaking() {
+        line.conn.complete_io(&mut line.sock)?;
+    }
+    Ok(line)
+}

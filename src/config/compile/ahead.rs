@@ -68,7 +68,7 @@ impl Compiler<'_> {
             files: &mut *self.files,
             form_faults: Vec::new(),
             form_warnings: Vec::new(),
-            certificates: Vec::new(),
+            expiries: Vec::new(),
         };
         let work: Vec<_> =
             given(list).filter_map(|(at, entry)| quiet.work(at, entry, lints, defaults)).collect();

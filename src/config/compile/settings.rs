@@ -19,8 +19,8 @@ impl Compiler<'_> {
         }
         let mut distinct = Distinct::default();
         for (at, address) in given(&file.listen) {
-            if address.0.port() != 0 {
-                distinct.claim(self, at, "the address", &address.0.to_string());
+            if address.0.address.port() != 0 {
+                distinct.claim(self, at, "the address", &address.0.address.to_string());
             }
         }
         listen?;

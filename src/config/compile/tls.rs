@@ -7,7 +7,7 @@ use crate::config::raw;
 use crate::config::tree::Mark;
 use crate::config::words::Filled;
 use crate::gateway::Server;
-use crate::tls::{Identity, Part, Trust, Unusable};
+use crate::tls::{Certificates, Identity, Part, Trust, Unusable};
 use std::time::SystemTime;
 
 /// Where systems keep the roots they believe in: Debian and Alpine, Red Hat, SUSE.
@@ -15,6 +15,59 @@ const BUNDLES: [&str; 3] =
     ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem"];
 
 impl Compiler<'_> {
+    /// What listeners show; none where all speak in the clear.
+    pub(super) fn certificates(&mut self, file: &raw::File) -> Option<Certificates> {
+        let listener = given(&file.listen).find(|(_, listener)| listener.0.tls).map(|(at, _)| at);
+        let (at, entry) = match (&file.tls, listener) {
+            (Field::Given(at, entry), Some(_)) => (*at, entry),
+            (Field::Given(at, _), None) if file.listen.given().is_some() => {
+                self.fault_with(
+                    *at,
+                    "`tls` has no effect: no listener speaks it",
+                    "begin one with `https://`: `listen: [\"https://0.0.0.0:8443\"]`",
+                );
+                return None;
+            }
+            (Field::Absent, Some(at)) => {
+                self.fault_with(
+                    at,
+                    "this listener has no certificate",
+                    "add `tls: { certificates: [{ cert: tls/site.pem, key: tls/site.key }] }`",
+                );
+                return None;
+            }
+            (Field::Given(..) | Field::Absent | Field::Wrong(_), _) => return None,
+        };
+        let pairs = self.required(
+            &entry.certificates,
+            at,
+            "certificates",
+            "[{ cert: tls/site.pem, key: tls/site.key }]",
+        )?;
+        if pairs.is_empty()
+            && let Some(at) = entry.certificates.mark()
+        {
+            self.fault(at, "at least one certificate is needed");
+        }
+        let mut identities = Vec::new();
+        for (at, pair) in given(&entry.certificates) {
+            self.required(&pair.cert, at, "cert", "tls/site.pem");
+            self.required(&pair.key, at, "key", "tls/site.key");
+            if let Some(identity) = self.identity(&pair.cert, &pair.key) {
+                if identity.names.is_empty() {
+                    self.warn(
+                        at,
+                        "nameless-certificate",
+                        "this certificate has no DNS name (subjectAltName): no client that asks for a name takes it",
+                        "have it made with one: `openssl req -addext subjectAltName=DNS:api.example.com …`",
+                    );
+                }
+                identities.push(identity);
+            }
+        }
+        Certificates::new(identities)
+    }
+
     /// The servers of an upstream; those that begin with `https://` with what they are verified by.
     pub(super) fn servers(&mut self, entry: &raw::Upstream) -> Vec<Server> {
         let listed: Vec<_> = given(&entry.servers).collect();
@@ -114,7 +167,7 @@ impl Compiler<'_> {
                 "chmod 640, or 600",
             );
         }
-        self.certificates.push((cert.clone(), identity.validity.until));
+        self.expiries.push((cert.clone(), identity.validity.until));
         Some(identity)
     }
 
