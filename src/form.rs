@@ -179,7 +179,8 @@ impl CompiledForm {
         &self.published
     }
 
-    /// Where a [`Mismatch`] can be: pointer and keyword, in the order of the text; the first [`PLACES`] of them.
+    /// Where a [`Mismatch`] can be: pointer and the keyword there, in the order of the text; each pointer once, the first
+    /// [`PLACES`] of them.
     pub fn places(&self) -> &[(String, String)] {
         &self.places
     }

@@ -11,6 +11,7 @@ use super::{Mismatch, Numbers};
 use crate::json::{Decimal, Strict, Value};
 use jsonschema::{EmailOptions, PatternOptions, ValidationError, ValidationOptions, Validator};
 use serde_json::{Map, Value as Serde};
+use std::collections::HashSet;
 
 /// Before the names of keywords that are ours. No form can have them: they are in no table.
 const PREFIX: &str = "exact:";
@@ -239,7 +240,10 @@ pub(crate) fn places(chart: &Chart<'_>) -> Vec<(String, String)> {
         let names = place.node.members().iter().map(|(name, _)| name).filter(tells);
         names.map(|name| (below(&place.pointer, name), name.clone())).collect()
     };
-    chart.places.iter().flat_map(of).take(super::PLACES).collect()
+    // `additionalProperties: false` is a keyword, and a schema that is `false`: told as the keyword.
+    let mut seen = HashSet::new();
+    let once = |place: &(String, String)| seen.insert(place.0.clone());
+    chart.places.iter().flat_map(of).filter(once).take(super::PLACES).collect()
 }
 
 /// Builds the validator, or says where and why it cannot be.

@@ -253,7 +253,7 @@ impl Queue {
             if closing || again >= TRIES {
                 return counts.unreachable.inc_by(spans);
             }
-            drop(self.wait(Duration::from_secs(1 << again)));
+            drop(self.wait(Duration::from_secs(1 << (again - 1))));
         }
     }
 }

@@ -4,6 +4,7 @@ mod faults;
 mod schema;
 mod secrets;
 mod shipped;
+mod traces;
 mod verbs;
 
 use std::path::{Path, PathBuf};

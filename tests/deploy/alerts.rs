@@ -56,7 +56,7 @@ fn every_alert_says_how_bad_and_what_to_do() {
     assert!(alerts.len() >= 10, "{}", alerts.len());
     for alert in alerts {
         let name = alert.lines().next().unwrap_or("");
-        for part in ["expr: ", "severity: ", "summary: ", "description: "] {
+        for part in ["expr: ", "severity: ", "summary: ", "runbook: ", "description: "] {
             assert_eq!(alert.matches(part).count(), 1, "{name}: {part}");
         }
     }

@@ -1,7 +1,11 @@
 //! What `deploy/` promises: alerts name what the real binary serves, configurations are taken, the unit is one.
 
 mod alerts;
+mod dashboard;
 mod files;
+mod kubernetes;
+mod promtool;
+mod recorded;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -7,6 +7,7 @@ mod lints;
 mod load;
 mod misspelling;
 mod pattern;
+mod places;
 mod published;
 mod representation;
 mod shipped;

@@ -10,6 +10,7 @@ pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod setup;
 pub(crate) mod tls;
+pub(crate) mod venv;
 
 pub(crate) use backend::{After, Backend};
 pub(crate) use client::{Client, Loss};

@@ -1,5 +1,6 @@
 //! What stands on the wire: DESIGN 4, and issue 2's "What it must reach", against the real binary.
 
+mod access_schema;
 mod arrival;
 mod cardinality;
 mod codings;
@@ -12,6 +13,8 @@ mod heads;
 pub(crate) mod http2;
 mod keys;
 mod limits;
+mod log_level;
+mod mismatches;
 mod negotiation;
 mod once;
 mod outcomes;
@@ -23,5 +26,7 @@ mod silence;
 mod sizes;
 mod start;
 mod stop;
+mod supervised;
 mod table;
 mod tokens;
+mod traces;

@@ -49,6 +49,36 @@ fn a_body_in_flight_is_read_to_its_end() {
     assert_eq!(gate.wait(Duration::from_secs(4)).code(), Some(0));
 }
 
+/// With `leave`, new connections are served for so long, each answer the last of its connection; `/readyz` says it.
+#[test]
+fn a_stop_that_leaves_goes_on_serving_for_a_while() {
+    let backend = Backend::agreeing();
+    let mut gate = Setup::meeting(&backend).with("leave", "3s").start();
+    let mut open = gate.client();
+    assert_eq!(open.exchange(&Request::get(MEETING)).field("connection"), None);
+    gate.signal("TERM");
+    eventually("load balancers are told", || gate.ask_admin("GET", "/readyz").status == 503);
+    let last = open.exchange(&Request::get(MEETING));
+    assert_eq!((last.status, last.field("connection")), (200, Some("close")));
+    for _ in 0..5 {
+        let act = gate.post(MEETING, MEETING_BODY);
+        assert_eq!((act.status, act.field("connection")), (200, Some("close")));
+    }
+    assert!(gate.is_running());
+    assert_eq!(gate.wait(Duration::from_secs(15)).code(), Some(0));
+    assert_eq!(backend.count(), 5);
+}
+
+/// Nobody who asks twice waits for it.
+#[test]
+fn a_second_signal_ends_the_leaving() {
+    let mut gate = Setup::meeting(&Backend::agreeing()).with("leave", "5m").start();
+    gate.signal("TERM");
+    eventually("it leaves", || gate.log().contains("leaving"));
+    gate.signal("TERM");
+    assert_eq!(gate.wait(Duration::from_secs(15)).code(), Some(0));
+}
+
 /// Without anything in flight a stop takes no time, idle connections or not.
 #[test]
 fn an_idle_gate_stops_at_once() {
