@@ -95,7 +95,7 @@ fn probes_succeed_against_the_real_binary() {
         check(dir.path());
         let config = files["gateway.yaml"].as_str().unwrap();
         let loaded = formgate::config::load(&dir.path().join("gateway.yaml")).unwrap();
-        let port = loaded.settings.listen[0].port();
+        let port = loaded.settings.listen[0].address.port();
         let container = container(&objects);
         assert_eq!(container["ports"][0]["containerPort"], port, "{config}");
         let seconds = &of_kind(&objects, "Deployment", "formgate")["spec"]["template"]["spec"]["terminationGracePeriodSeconds"];
