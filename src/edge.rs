@@ -18,22 +18,27 @@ mod budget;
 mod chunked;
 mod clock;
 mod connection;
+mod dial;
 mod exchange;
+mod fleet;
 mod frames;
 #[cfg(fuzzing)]
 #[doc(hidden)]
 pub mod fuzzing;
 mod hand_over;
 mod head;
+mod health;
 mod http2;
 mod listen;
 mod log;
 mod pool;
 mod replay;
 mod request;
+mod resolve;
 mod run;
 mod supervisor;
 mod tls;
+mod upkeep;
 mod watch;
 
 pub use run::{ServeError, serve};

@@ -24,6 +24,7 @@ mod examples;
 mod extent;
 mod keywords;
 mod lint;
+mod member;
 mod pattern;
 mod references;
 mod representation;
@@ -35,6 +36,7 @@ mod witness;
 
 pub use embed::{Embedded, Embedding, Root, shortened};
 pub use lint::{Level, Lint, LintLevels};
+pub use member::{SafeMember, Unproven};
 pub use representation::{Effort, Representation, Variant, arrival, digest};
 
 use crate::json::{Strict, Value};

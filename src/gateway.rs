@@ -13,6 +13,8 @@
 mod act;
 mod arrival;
 mod attempt;
+mod balance;
+mod condition;
 mod consequence;
 mod departure;
 mod head;
@@ -22,6 +24,7 @@ mod judge;
 mod limit;
 mod outbound;
 mod own;
+mod path;
 mod replay;
 mod reply;
 mod route;
@@ -33,6 +36,10 @@ pub use attempt::{
     Answer, Asked, Attempt, Code, Dropped, Flaw, GetAction, Guide, Ineligible, Intent, MAX_QUERY, Parameter,
     Plan, Proposal, ResultUrl, Scalar, Template, Told, Trace, receipt,
 };
+pub use balance::{
+    Balance, Ejection, Exhausted, Experience, Fleet, HashBy, HealthCheck, MOST_SERVERS, Round, Seat, Streak,
+};
+pub use condition::{Condition, Lease, Open};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
 pub use idempotency::Idempotency;
@@ -41,6 +48,7 @@ pub use judge::{Unfit, judge, with_document};
 pub use limit::{Limiter, Limits};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use own::{Conversation, Desk, Door, Own, Sheet, Spot};
+pub use path::{PathPattern, PathTemplate, Piece};
 pub use replay::{Begun, End, Fingerprint, Found, Key, ReceiptId, ReplayState, State, Terms};
 pub use reply::{Outcome, Reply};
 pub use route::{Actions, ContentTypeRule, Cors, Page, Route, Stance};
@@ -54,6 +62,7 @@ use attempt::receipt_id;
 use departure::Departure;
 use own::Standing;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// One immutable generation: everything that decides about requests.
 #[derive(Debug)]
@@ -158,9 +167,22 @@ impl Gateway {
         }
     }
 
-    /// Takes over what `older` remembers of clients, for each route that keeps its name and rates, and what listeners
-    /// cannot do without.
+    /// The backends that routes go to, each once.
+    pub fn upstreams(&self) -> Vec<&Arc<Upstream>> {
+        let mut found: Vec<&Arc<Upstream>> = Vec::new();
+        for route in self.routes() {
+            let upstream = &route.outbound.upstream;
+            if !found.iter().any(|known| known.name == upstream.name) {
+                found.push(upstream);
+            }
+        }
+        found
+    }
+
+    /// Takes over what `older` remembers of clients, for each route that keeps its name and rates, what it knows of the
+    /// servers that stay, and what listeners cannot do without.
     pub fn inherit(&mut self, older: &Self) {
+        self.inherit_upstreams(older);
         self.own_limits.inherit(&older.own_limits);
         // Listeners change at a restart only: those that speak TLS go on with what they had.
         if self.certificates.is_none() {
@@ -171,6 +193,22 @@ impl Gateway {
         for place in &mut self.places {
             if let Some(older) = older.get(place.route.name.as_str()) {
                 place.route.limits.inherit(older);
+            }
+        }
+    }
+
+    fn inherit_upstreams(&mut self, older: &Self) {
+        let mut kept: HashMap<String, Arc<Upstream>> = HashMap::new();
+        for before in older.upstreams() {
+            if let Some(own) = self.upstreams().into_iter().find(|own| own.name == before.name) {
+                let mut own = Upstream::clone(own);
+                own.inherit(before);
+                kept.insert(own.name.clone(), Arc::new(own));
+            }
+        }
+        for place in &mut self.places {
+            if let Some(upstream) = kept.get(&place.route.outbound.upstream.name) {
+                place.route.outbound.upstream = Arc::clone(upstream);
             }
         }
     }

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
+use tokio::sync::watch;
 
 /// One generation. A request takes it once and sees it to its end.
 #[derive(Debug)]
@@ -32,6 +33,7 @@ pub struct Live {
     path: PathBuf,
     settings: Settings,
     telemetry: Arc<Telemetry>,
+    generations: watch::Sender<()>,
 }
 
 /// What `/readyz` tells.
@@ -122,7 +124,13 @@ impl Live {
             path: path.to_owned(),
             settings,
             telemetry,
+            generations: watch::Sender::default(),
         }
+    }
+
+    /// Wakes whoever waits, each time a generation is published.
+    pub fn generations(&self) -> watch::Receiver<()> {
+        self.generations.subscribe()
     }
 
     /// The generation being served.
@@ -204,6 +212,7 @@ impl Live {
         let snapshot = Arc::new(Snapshot { gateway, desks, meters });
         self.current.store(Arc::clone(&snapshot));
         self.telemetry.publish(&snapshot.gateway);
+        self.generations.send_replace(());
         *self.lock_status() = Status {
             digest: digest.clone(),
             since: SystemTime::now(),

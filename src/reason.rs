@@ -46,6 +46,8 @@ pub enum Reason {
     RecordsFull,
     /// The records cannot be reached: what must be done once is not begun.
     RecordsDown,
+    /// Every server of the upstream is at its `max_in_flight`.
+    UpstreamFull,
     /// No memory left for bodies in flight.
     Budget,
     /// The gateway is stopping.
@@ -171,9 +173,11 @@ impl Rejection {
             Reason::Stale => Face::PreconditionFailed,
             Reason::Unauthorized => Face::Unauthorized,
             Reason::InProgress => Face::Conflict(self.retry_seconds()),
-            Reason::Budget | Reason::Draining | Reason::RecordsFull | Reason::RecordsDown => {
-                Face::Unavailable(self.retry_seconds())
-            }
+            Reason::UpstreamFull
+            | Reason::Budget
+            | Reason::Draining
+            | Reason::RecordsFull
+            | Reason::RecordsDown => Face::Unavailable(self.retry_seconds()),
             Reason::Deadline => Face::RequestTimeout,
             Reason::BodyBroken | Reason::Framing | Reason::IdempotencyKey => Face::BadRequest,
             Reason::HeadTooLarge => Face::HeadTooLarge,

@@ -8,6 +8,7 @@ mod label;
 mod log;
 mod meters;
 mod possible;
+mod servers;
 mod tls;
 mod trace;
 
@@ -17,6 +18,7 @@ pub use label::{
 };
 pub use log::Log;
 pub use meters::{Meters, RouteMeters, Telemetry};
+pub use servers::render as render_servers;
 
 use crate::form::Mismatch;
 use crate::gateway::{Code, Door, Ids, Method, Outcome, ReplayState, Trace, UpstreamResult};

@@ -13,4 +13,5 @@ mod requirements;
 mod support;
 mod surface;
 mod tls;
+mod upstreams;
 mod wire;

@@ -147,6 +147,24 @@ impl Compiler<'_> {
         }
     }
 
+    /// A time within its range, or the default.
+    fn time_within(
+        &self,
+        field: &Field<words::Time>,
+        range: RangeInclusive<Duration>,
+        default: Duration,
+    ) -> Duration {
+        use crate::bounds::print_time as print;
+        match field {
+            Field::Given(at, words::Time(time)) if !range.contains(time) => {
+                self.fault(*at, format!("must be from {} to {}", print(*range.start()), print(*range.end())));
+                default
+            }
+            Field::Given(_, words::Time(time)) => *time,
+            Field::Absent | Field::Wrong(_) => default,
+        }
+    }
+
     fn number(&self, field: &Field<u32>, range: RangeInclusive<u32>, default: u32) -> u32 {
         match field {
             Field::Given(_, number) if range.contains(number) => *number,

@@ -6,16 +6,18 @@
 mod get_action;
 mod tls;
 mod traces;
+mod upstream;
 
 pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
 pub(super) use tls::{Tls, UpstreamTls};
 pub(super) use traces::Traces;
+pub(super) use upstream::{Ejection, Health, Server, Timeouts, Upstream};
 
 use super::field::{Either, Field, Members, OneOrMany, Subtree};
 use super::words::{
     AccessLogWord, AdminWord, Filled, GptType, HashWord, HostWord, ListenAddress, MemoryWord, Network,
-    NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, ServerUrl, Size, Summary, Switch, Time,
-    TimeOrOff, UpstreamPath,
+    NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, Size, Summary, Switch, Time, TimeOrOff,
+    UpstreamPath,
 };
 use crate::form::Lint;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -118,37 +120,6 @@ pub(super) struct Store {
     pub(super) max_records: Field<u32>,
     /// Bytes of all records and the answers in them, at most, likewise. Default 64MiB in memory, 1GiB in a file.
     pub(super) max_bytes: Field<Size>,
-}
-
-/// One backend.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-#[schemars(extend("required" = ["servers"]))]
-pub(super) struct Upstream {
-    /// `http://host:port` or `https://host:port`, used in turn; the next one when a connect fails.
-    #[schemars(length(min = 1))]
-    pub(super) servers: Field<Vec<Field<ServerUrl>>>,
-    /// How long each step of an exchange may take.
-    pub(super) timeouts: Field<Timeouts>,
-    /// Idle connections kept to each server. Default 64.
-    #[schemars(range(min = 0, max = 65536))]
-    pub(super) keepalive: Field<u32>,
-    /// `Host` sent, when it is not the server's own.
-    pub(super) host: Field<HostWord>,
-    /// For servers that begin with `https://`. Default the machine's roots, and no certificate shown.
-    pub(super) tls: Field<UpstreamTls>,
-}
-
-/// How long each step of an exchange may take.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Timeouts {
-    /// DNS, connect and TLS handshake, each of them, each attempt. Default 1s.
-    pub(super) connect: Field<Time>,
-    /// From the first byte sent to the last byte of the answer. Default 30s; above 40s, callers with a round trip of 45s give up first.
-    pub(super) exchange: Field<Time>,
-    /// How long an idle connection is kept; stay below what the backend keeps it. Default 50s.
-    pub(super) idle: Field<Time>,
 }
 
 /// What holds for every route that does not say otherwise.
@@ -322,7 +293,8 @@ pub(super) struct Outbound {
     pub(super) to: Field<Filled>,
     /// Default `POST`.
     pub(super) method: Field<Method>,
-    /// Path and query at the upstream, fixed.
+    /// Path and query at the upstream. `{/order_id}` stands for a member of the body, where the form bounds that to safe characters.
+    #[schemars(extend("examples" = ["/meetings", "/orders/{/order_id}/refunds"]))]
     pub(super) path: Field<UpstreamPath>,
     /// `Host` sent, when it is neither the server's own nor the upstream's.
     pub(super) host: Field<HostWord>,

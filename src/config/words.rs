@@ -2,7 +2,7 @@
 
 use super::{AccessLog, AdminAddress, Listen};
 use crate::bounds::{self, Frequency};
-use crate::gateway::{Server, TokenHash};
+use crate::gateway::{PathPattern, Server, TokenHash};
 use crate::surface::openapi::TEXT;
 use ipnet::IpNet;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -47,6 +47,9 @@ macro_rules! word {
 
 mod collector;
 mod link;
+mod server;
+
+pub(super) use server::{BalanceWord, HashKey};
 
 pub(super) use collector::{OtlpUrl, Share};
 pub(super) use link::{Label, Link, Parameter, Pointer, ReceiptWord, WebHost};
@@ -144,12 +147,12 @@ word!(text
     { "type": "string", "pattern": "^[!-~]+$" });
 word!(text
     /// Path and query at the upstream, fixed.
-    UpstreamPath(String) by |text| check_path(text, true).map(|()| text.to_owned()),
+    UpstreamPath(PathPattern) by server::parse_target,
     { "type": "string", "pattern": "^/[^# ]*$" });
 word!(text
-    /// `http://host:port`; `https://` is true.
+    /// `http://host:port` or `unix:/path`; `https://` is true.
     ServerUrl((bool, Server)) by parse_server,
-    { "type": "string", "pattern": "^https?://[^/?#@]+/?$", "examples": ["http://10.0.0.7:8081", "https://crm.internal"] });
+    { "type": "string", "pattern": "^(https?://[^/?#@]+/?|unix:/.+)$", "examples": ["http://10.0.0.7:8081", "https://crm.internal", "unix:/run/app.sock"] });
 word!(text
     /// A name that a certificate can be for: DNS, or an address.
     TlsName(String) by |text| match split_host_port(text) {
@@ -251,8 +254,13 @@ pub(super) fn parse_name(text: &str) -> Result<String, String> {
 }
 
 fn parse_server(text: &str) -> Result<(bool, Server), String> {
-    let expected =
-        || "expected `http://host:port` or `https://host:port`, without path, query or password".to_owned();
+    if let Some(path) = text.strip_prefix("unix:") {
+        return server::parse_socket(path).map(|server| (false, server));
+    }
+    let expected = || {
+        "expected `http://host:port` or `https://host:port`, without path, query or password, or `unix:/path`"
+            .to_owned()
+    };
     let (secure, rest) = match text.strip_prefix("https://") {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix("http://").ok_or_else(expected)?),
@@ -260,7 +268,7 @@ fn parse_server(text: &str) -> Result<(bool, Server), String> {
     let authority = rest.strip_suffix('/').unwrap_or(rest);
     let (host, port) = split_host_port(authority).ok_or_else(expected)?;
     let port = port.unwrap_or(if secure { 443 } else { 80 });
-    Ok((secure, Server { host: host.to_owned(), port, tls: None }))
+    Ok((secure, Server { host: host.to_owned(), port, tls: None, socket: None }))
 }
 
 fn parse_origin(text: &str) -> Result<String, String> {

@@ -6,11 +6,12 @@
 
 use super::connection::{BodyBounds, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Request, read};
-use super::{App, Counted, log};
+use super::{App, Counted, fleet, log};
 use crate::gateway::{Reply, judge};
 use crate::json::Document;
 use crate::live::{Reload, Status};
 use crate::reason::Face;
+use crate::telemetry::render_servers;
 use async_trait::async_trait;
 use bytes::Bytes;
 use pingora_core::apps::ServerApp;
@@ -108,7 +109,9 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
             app.telemetry.connections.set(i64::try_from(open).unwrap_or(i64::MAX));
             app.telemetry.records.set(i64::try_from(app.records.count()).unwrap_or(i64::MAX));
             app.telemetry.records_down.set(i64::from(app.records.trouble().is_some()));
-            let metrics = app.telemetry.render(&app.snapshot().meters);
+            let snapshot = app.snapshot();
+            let mut metrics = app.telemetry.render(&snapshot.meters);
+            metrics.extend(render_servers(&snapshot.gateway));
             reply(200, "text/plain; version=0.0.4; charset=utf-8", metrics)
         }
         ("GET", "/livez") => text(200, "ok\n"),
@@ -146,7 +149,8 @@ fn is_local(authority: &str) -> bool {
 
 /// 200 while there is a generation to serve and no stop was asked for. Refused files do not make the
 /// gateway unready: what it serves is good; nor do records that cannot be reached: only acts that need them are
-/// turned away. Both are told, for alerts and people.
+/// turned away; nor do servers that are down, unless the config says so: forms are still fetched. All are told, for
+/// alerts and people.
 fn readiness(app: &App) -> Reply {
     let Status { digest, since, refused, needs_restart, files: _ } = app.live.status();
     let refused = refused.map(|refused| {
@@ -161,7 +165,8 @@ fn readiness(app: &App) -> Reply {
             "cause": trouble.cause,
         })
     });
-    let ready = !app.is_leaving();
+    let (reachable, degraded) = fleet::readiness(&app.snapshot().gateway);
+    let ready = reachable && !app.is_leaving();
     document(
         if ready { 200 } else { 503 },
         &json!({
@@ -171,6 +176,7 @@ fn readiness(app: &App) -> Reply {
             "refused": refused,
             "needs_restart": needs_restart,
             "records_down": records,
+            "degraded": degraded,
         }),
     )
 }
@@ -185,7 +191,7 @@ fn snapshot(app: &App) -> Value {
             "max_body": route.max_body,
             "upstream": route.outbound.upstream.name,
             "method": route.outbound.method,
-            "target": route.outbound.target,
+            "target": route.outbound.target.to_string(),
         })
     });
     json!({
@@ -193,6 +199,7 @@ fn snapshot(app: &App) -> Value {
         "pid": std::process::id(),
         "digest": snapshot.gateway.digest,
         "routes": routes.collect::<Vec<_>>(),
+        "upstreams": fleet::upstreams(&snapshot.gateway),
     })
 }
 

@@ -1,29 +1,23 @@
 //! One act, sent once (P5). Only a failed connect is tried again, on the next server; from the first
-//! byte on nothing is.
+//! byte on nothing is. Which server comes next is `gateway::balance`'s to say, and told here is how it went.
 
 use super::answer::{Source, read_head};
 use super::budget::Hold;
 use super::connection::{COPIED, poll_write_pair, read_now};
+use super::dial::{self, Line, Wire};
 use super::head::FIELDS;
 use super::{App, pool, tls};
-use crate::gateway::{Admitted, Consequence, Exchange, Head, Ids, Received, Server, Upstream};
+use crate::gateway::{
+    Admitted, Consequence, Exchange, Exhausted, Experience, Head, Ids, Lease, Received, Upstream,
+};
 use crate::telemetry::UpstreamRecord;
 use bytes::BytesMut;
-use pingora_core::connectors::TransportConnector;
-use pingora_core::protocols::Stream;
-use pingora_core::upstreams::peer::HttpPeer;
 use pingora_timeout::timeout;
-use std::io;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
-
-/// Whose turn it is, over all upstreams: with one count for all, each still gets an even share.
-static TURN: AtomicUsize = AtomicUsize::new(0);
 
 /// Sends what was admitted and concludes from what comes back. `hold` is the memory of the answer.
 pub(super) async fn perform(
@@ -34,56 +28,58 @@ pub(super) async fn perform(
     hold: &mut Hold,
 ) -> (Consequence, UpstreamRecord) {
     let began = Instant::now();
-    let (consequence, status) = match connect(app, admitted.upstream(), began).await {
-        None => (admitted.conclude(Exchange::NotSent), None),
-        Some((number, stream)) => {
-            let source = Source { stream, input: BytesMut::new(), hold };
-            exchange(app, admitted, head, ids, number, source).await
+    let upstream = admitted.upstream();
+    let (consequence, status) = match connect(app, upstream, admitted.affinity(), began).await {
+        Err(Exhausted::Unreachable) => (admitted.conclude(Exchange::NotSent), None),
+        Err(Exhausted::Full) => (admitted.conclude(Exchange::Full), None),
+        Ok((_lease, Wire { stream, line })) => {
+            let (number, source) = (line.number, Source { stream, input: BytesMut::new(), hold });
+            let (consequence, status) = exchange(app, admitted, head, ids, line, source).await;
+            if let Some(experience) = Experience::of(consequence.result, status) {
+                note(upstream, number, experience);
+            }
+            (consequence, status)
         }
     };
     let record = UpstreamRecord { result: consequence.result, status, began, took: began.elapsed() };
     (consequence, record)
 }
 
-/// A connection to one of the servers, kept or new: each is tried once, beginning with the next in turn.
-async fn connect(app: &App, upstream: &Upstream, now: Instant) -> Option<(usize, Stream)> {
-    let count = upstream.servers.len();
-    let first = if count > 1 { TURN.fetch_add(1, Ordering::Relaxed) } else { 0 };
-    for offset in 0..count {
-        let number = first.wrapping_add(offset) % count;
-        let server = &upstream.servers[number];
-        if let Some(stream) = pool::take(server, now) {
-            return Some((number, stream));
+/// A connection to one of the servers, kept or new, and the room that the act takes there.
+async fn connect<'u>(
+    app: &App,
+    upstream: &'u Upstream,
+    affinity: u64,
+    now: Instant,
+) -> Result<(Lease<'u>, Wire), Exhausted> {
+    let mut round = upstream.fleet.round(affinity, now);
+    loop {
+        let (number, lease) = round.try_next()?;
+        if let Some(Wire { stream, line }) = pool::take(upstream.condition(number), now) {
+            // It may have been another number when the connection was opened.
+            return Ok((lease, Wire { stream, line: Line { number, ..line } }));
         }
-        match open(&app.connector, server, upstream.timeouts.connect).await {
-            Ok(stream) => return Some((number, stream)),
-            Err(error) => tracing::debug!(upstream = upstream.name, %error, "no connection"),
+        match dial::open(&app.connector, upstream, number).await {
+            Ok(wire) => return Ok((lease, wire)),
+            Err(error) => {
+                drop(lease);
+                tracing::debug!(upstream = upstream.name, number, %error, "no connection");
+                note(upstream, number, Experience::Badly);
+            }
         }
     }
-    None
 }
 
-/// Every address of the name is tried; the look-up and each of them may take `time`.
-async fn open(connector: &TransportConnector, server: &Server, time: Duration) -> io::Result<Stream> {
-    let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
-    let addresses: Vec<SocketAddr> = if let Ok(address) = server.host.parse::<IpAddr>() {
-        vec![SocketAddr::new(address, server.port)]
-    } else {
-        let looked_up = timeout(time, tokio::net::lookup_host((server.host.as_str(), server.port)));
-        looked_up.await.map_err(|_| io::ErrorKind::TimedOut)??.collect()
-    };
-    for address in addresses {
-        let peer = HttpPeer::new(address, false, String::new());
-        match timeout(time, connector.new_stream(&peer)).await {
-            Ok(Ok(stream)) => match tls::secure(stream, server.tls.as_ref(), time).await {
-                Ok(stream) => return Ok(stream),
-                Err(error) => last = error,
-            },
-            Ok(Err(error)) => last = io::Error::other(error.to_string()),
-            Err(_) => last = io::ErrorKind::TimedOut.into(),
+fn note(upstream: &Upstream, number: usize, experience: Experience) {
+    match experience {
+        Experience::Well => upstream.fleet.note_well(number),
+        Experience::Badly => {
+            if upstream.fleet.note_badly(number, Instant::now()) {
+                let server = upstream.servers[number].url();
+                tracing::warn!(upstream = upstream.name, server, "ejected: it gets no acts for a while");
+            }
         }
     }
-    Err(last)
 }
 
 /// The body of an answer that is not a success, at most: nothing of it is used, but read to its end the
@@ -98,11 +94,11 @@ async fn exchange(
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
-    number: usize,
+    line: Line,
     source: Source<'_>,
 ) -> (Consequence, Option<u16>) {
     let mut said = None;
-    let converse = converse(app, admitted, head, ids, number, source, &mut said);
+    let converse = converse(app, admitted, head, ids, line, source, &mut said);
     match timeout(admitted.upstream().timeouts.exchange, converse).await {
         Ok(consequence) => (consequence, said),
         Err(_) => match said {
@@ -120,12 +116,12 @@ async fn converse(
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
-    number: usize,
+    line: Line,
     mut source: Source<'_>,
     said: &mut Option<u16>,
 ) -> Consequence {
     let upstream = admitted.upstream();
-    let mut request = admitted.head(number, head, ids);
+    let mut request = admitted.head(line.number, head, ids);
     let mut body: &[u8] = admitted.body();
     if body.len() <= COPIED {
         request.extend_from_slice(body);
@@ -153,8 +149,7 @@ async fn converse(
         read.unwrap_or((Received::Broken, false))
     };
     if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
-        let server = &upstream.servers[number];
-        pool::give_back(upstream, server, source.stream, app.workers);
+        pool::give_back(upstream, Wire { stream: source.stream, line }, app.workers);
     }
     admitted.conclude(Exchange::Answered { status, fields: answer.fields, body })
 }

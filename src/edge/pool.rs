@@ -1,53 +1,69 @@
 //! Idle connections to upstreams, kept by each worker for itself: no lock, and a look once a second.
 
 use super::connection::read_now;
-use crate::gateway::{Server, Upstream};
-use pingora_core::protocols::Stream;
+use super::dial::Wire;
+use crate::gateway::{Condition, Upstream};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 thread_local! {
-    static IDLE: RefCell<HashMap<Server, Vec<Idle>>> = RefCell::new(HashMap::new());
+    /// By the number of the server's condition: a reload that keeps the server keeps its connections.
+    static IDLE: RefCell<HashMap<u64, Shelf>> = RefCell::default();
 }
 
 /// How often a worker looks for connections that have grown old or were closed.
 const SWEEP: Duration = Duration::from_secs(1);
 
+/// The idle connections to one server.
+struct Shelf {
+    condition: Arc<Condition>,
+    kept: Vec<Idle>,
+}
+
 struct Idle {
-    stream: Stream,
+    wire: Wire,
     until: Instant,
 }
 
 impl Idle {
-    /// Young enough, and silent: a byte would belong to no request of ours, an end means that it is closed.
-    fn is_usable(&mut self, now: Instant) -> bool {
-        now < self.until && read_now(&mut self.stream, &mut [0]).is_none()
+    /// Young enough, at an address that the server still has, and silent: a byte would belong to no request of ours, an
+    /// end means that it is closed.
+    fn is_usable(&mut self, condition: &Condition, now: Instant) -> bool {
+        now < self.until && self.is_there(condition) && read_now(&mut self.wire.stream, &mut [0]).is_none()
+    }
+
+    fn is_there(&mut self, condition: &Condition) -> bool {
+        let epoch = condition.epoch();
+        if epoch != self.wire.line.epoch && self.wire.line.peer.is_some_and(|peer| !condition.is_at(peer)) {
+            return false;
+        }
+        self.wire.line.epoch = epoch;
+        true
     }
 }
 
 /// A connection that can take an act. The one used last comes first, so that the others can grow old.
-pub(super) fn take(server: &Server, now: Instant) -> Option<Stream> {
+pub(super) fn take(condition: &Condition, now: Instant) -> Option<Wire> {
     loop {
-        let mut candidate = IDLE.with_borrow_mut(|pool| pool.get_mut(server)?.pop())?;
-        if candidate.is_usable(now) {
-            return Some(candidate.stream);
+        let mut candidate = IDLE.with_borrow_mut(|pool| pool.get_mut(&condition.id)?.kept.pop())?;
+        if candidate.is_usable(condition, now) {
+            return Some(candidate.wire);
         }
     }
 }
 
 /// Keeps a connection after a complete and well-framed answer with nothing behind it. The upstream's
 /// `keepalive` is for all workers together.
-pub(super) fn give_back(upstream: &Upstream, server: &Server, stream: Stream, workers: usize) {
+pub(super) fn give_back(upstream: &Upstream, wire: Wire, workers: usize) {
+    let condition = upstream.condition(wire.line.number);
     IDLE.with_borrow_mut(|pool| {
-        // `HashMap::entry` would clone the server each time.
-        if !pool.contains_key(server) {
-            pool.insert(server.clone(), Vec::new());
-        }
-        if let Some(kept) = pool.get_mut(server)
-            && kept.len() < upstream.keepalive.div_ceil(workers)
-        {
-            kept.push(Idle { stream, until: Instant::now() + upstream.timeouts.idle });
+        let shelf = pool
+            .entry(condition.id)
+            .or_insert_with(|| Shelf { condition: Arc::clone(condition), kept: Vec::new() });
+        if shelf.kept.len() < upstream.keepalive.div_ceil(workers) {
+            shelf.kept.push(Idle { wire, until: Instant::now() + upstream.timeouts.idle });
         }
     });
 }
@@ -59,8 +75,8 @@ pub(super) async fn sweep() {
         tokio::time::sleep(SWEEP).await;
         IDLE.with_borrow_mut(|pool| {
             let now = Instant::now();
-            pool.retain(|_, kept| {
-                kept.retain_mut(|idle| idle.is_usable(now));
+            pool.retain(|_, Shelf { condition, kept }| {
+                kept.retain_mut(|idle| idle.is_usable(condition, now));
                 !kept.is_empty()
             });
         });

@@ -6,7 +6,7 @@ use super::connection::HeadBounds;
 use super::hand_over::{TakeOver, hand_over};
 use super::listen::{self, Listeners};
 use super::supervisor::Supervisor;
-use super::{App, Phase, activation, admin, pool, tls, watch};
+use super::{App, Phase, activation, admin, pool, tls, upkeep, watch};
 use crate::config::{AccessLog, Listen, Loaded, Store};
 use crate::live::Live;
 use crate::store::{Bounds, Records, StoreFault};
@@ -141,6 +141,7 @@ pub fn serve(
         let (mut service, fds) = listen::service("admin", door, listeners.admin.as_slice());
         tokio::spawn(async move { service.start_service(Some(fds), admin_stopped, 1).await });
         tokio::spawn(sweep(Arc::clone(&live), records.clone()));
+        let upkeep = tokio::spawn(upkeep::keep(Arc::clone(&app)));
         ready(&listeners.addresses(), listeners.admin_name());
         take_over.serves();
         supervisor.ready(&live);
@@ -164,6 +165,7 @@ pub fn serve(
                 }
             }
         }
+        upkeep.abort();
         tracing::info!(grace = ?settings.grace, "stopping: no new connections");
         app.enter(Phase::Leaving);
         let _ = stop.send(true);

@@ -266,6 +266,18 @@ pub(crate) fn compiles(pattern: &str) -> bool {
     options().build(&Serde::Object(schema)).is_ok()
 }
 
+/// Whether a string fits a pattern; said to fit where that cannot be found out.
+pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    let mut schema = Map::new();
+    schema.insert("pattern".to_owned(), pattern.into());
+    let quoted = Serde::from(text).to_string();
+    let mut document = crate::json::Document::new();
+    match (options().build(&Serde::Object(schema)), document.parse(quoted.as_bytes())) {
+        (Ok(validator), Ok(value)) => validator.is_valid(value),
+        (Err(_), _) | (_, Err(_)) => true,
+    }
+}
+
 /// A place of the validator's form in the published one.
 fn published_pointer(pointer: &str) -> String {
     // Most have no keyword of ours in them, and a byte is found sooner than a word.

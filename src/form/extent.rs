@@ -250,7 +250,11 @@ fn string(node: &Node, draft: Draft) -> u64 {
         .unwrap_or(ENDLESS)
         .min(reading.and_then(|reading| reading.longest).unwrap_or(ENDLESS))
         .min(window);
-    let each = if plain || reading.is_some_and(|reading| reading.ascii) { ESCAPED_ASCII } else { ESCAPED };
+    let each = if plain || reading.is_some_and(|reading| reading.alphabet <= pattern::Alphabet::Ascii) {
+        ESCAPED_ASCII
+    } else {
+        ESCAPED
+    };
     characters.saturating_mul(each).saturating_add(2)
 }
 

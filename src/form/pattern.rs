@@ -5,7 +5,10 @@
 //! they read differently (`\b`, `\Z`, `(?i)`, `{,3}`, `[[:alpha:]]`, set operations in classes)
 //! or cannot do in linear time (look-around, back-references) is refused with its place.
 
+mod alphabet;
 mod property;
+
+pub(crate) use alphabet::Alphabet;
 
 use std::iter::Peekable;
 use std::str::CharIndices;
@@ -17,8 +20,8 @@ pub(crate) struct Reading {
     pub(crate) anchored: bool,
     /// Characters in the longest match; `None` without a bound.
     pub(crate) longest: Option<u64>,
-    /// Whether every character it can match is ASCII.
-    pub(crate) ascii: bool,
+    /// Which characters it can match.
+    pub(crate) alphabet: Alphabet,
 }
 
 /// Why a pattern is refused, and where in it, in characters.
@@ -33,16 +36,16 @@ pub(crate) struct PatternFault {
 #[derive(Debug, Clone, Copy)]
 struct Part {
     longest: Option<u64>,
-    ascii: bool,
+    alphabet: Alphabet,
     starts: bool,
     ends: bool,
 }
 
 impl Part {
-    const EMPTY: Self = Self { longest: Some(0), ascii: true, starts: false, ends: false };
+    const EMPTY: Self = Self { longest: Some(0), alphabet: Alphabet::Unreserved, starts: false, ends: false };
 
-    fn one(ascii: bool) -> Self {
-        Self { longest: Some(1), ascii, ..Self::EMPTY }
+    fn one(alphabet: Alphabet) -> Self {
+        Self { longest: Some(1), alphabet, ..Self::EMPTY }
     }
 }
 
@@ -55,7 +58,7 @@ pub(crate) fn read(pattern: &str) -> Result<Reading, PatternFault> {
     if reader.rest.peek().is_some() {
         return Err(reader.fault("`)` without its `(`", Some("`\\)`")));
     }
-    Ok(Reading { anchored: part.starts && part.ends, longest: part.longest, ascii: part.ascii })
+    Ok(Reading { anchored: part.starts && part.ends, longest: part.longest, alphabet: part.alphabet })
 }
 
 struct Reader<'p> {
@@ -95,7 +98,7 @@ impl Reader<'_> {
             let other = self.alternative(depth)?;
             whole = Part {
                 longest: whole.longest.zip(other.longest).map(|(a, b)| a.max(b)),
-                ascii: whole.ascii && other.ascii,
+                alphabet: whole.alphabet.max(other.alphabet),
                 starts: whole.starts && other.starts,
                 ends: whole.ends && other.ends,
             };
@@ -113,7 +116,7 @@ impl Reader<'_> {
             let part = self.term(depth)?;
             whole = Part {
                 longest: whole.longest.zip(part.longest).map(|(a, b)| a.saturating_add(b)),
-                ascii: whole.ascii && part.ascii,
+                alphabet: whole.alphabet.max(part.alphabet),
                 starts: if first { part.starts } else { whole.starts },
                 ends: part.ends,
             };
@@ -211,18 +214,18 @@ impl Reader<'_> {
         match self.peek() {
             Some('(') => self.group(depth),
             Some('[') => self.class(),
-            Some('\\') => self.escape(false).map(|escape| Part::one(escape.ascii)),
+            Some('\\') => self.escape(false).map(|escape| Part::one(escape.alphabet)),
             Some('*' | '+' | '?') => Err(self.fault("a quantifier with nothing to repeat", None)),
             Some('{') => Err(self.fault("`{` with nothing to repeat", Some("`\\{`"))),
             Some('}') => Err(self.fault("`}` without its `{`", Some("`\\}`"))),
             Some(']') => Err(self.fault("`]` without its `[`", Some("`\\]`"))),
             Some('.') => {
                 self.rest.next();
-                Ok(Part::one(false))
+                Ok(Part::one(Alphabet::Any))
             }
             Some(character) => {
                 self.rest.next();
-                Ok(Part::one(character.is_ascii()))
+                Ok(Part::one(Alphabet::of(character)))
             }
             None => Ok(Part::EMPTY),
         }
@@ -268,13 +271,13 @@ impl Reader<'_> {
         if self.peek() == Some(']') {
             return Err(self.fault("an empty class: readers differ on it", Some("`\\]`")));
         }
-        let mut ascii = true;
+        let mut alphabet = Alphabet::Unreserved;
         loop {
             if self.take(']') {
-                return Ok(Part::one(ascii && !negated));
+                return Ok(Part::one(if negated { Alphabet::Any } else { alphabet }));
             }
             let low = self.class_atom()?;
-            ascii &= low.ascii;
+            alphabet = alphabet.max(low.alphabet);
             let left = self.left();
             if left.starts_with('-') && !left.starts_with("-]") {
                 if left.starts_with("--") {
@@ -291,7 +294,7 @@ impl Reader<'_> {
                 if last < low {
                     return Err(self.fault("a range out of order", None));
                 }
-                ascii &= last.is_ascii();
+                alphabet = alphabet.max(Alphabet::range(low, last));
             }
         }
     }
@@ -320,8 +323,8 @@ impl Reader<'_> {
             return Err(self.fault("`\\` at the end", Some("`\\\\`")));
         };
         let read = match character {
-            'd' | 'w' => Ok(Escape::set(true)),
-            's' | 'D' | 'W' | 'S' => Ok(Escape::set(false)),
+            'd' | 'w' => Ok(Escape::set(Alphabet::Unreserved)),
+            's' | 'D' | 'W' | 'S' => Ok(Escape::set(Alphabet::Any)),
             't' => Ok(Escape::literal('\t')),
             'n' => Ok(Escape::literal('\n')),
             'r' => Ok(Escape::literal('\r')),
@@ -405,7 +408,7 @@ impl Reader<'_> {
         for _ in 0..name.len() + 2 {
             self.rest.next();
         }
-        Ok(Escape::set(false))
+        Ok(Escape::set(Alphabet::Any))
     }
 }
 
@@ -413,15 +416,15 @@ impl Reader<'_> {
 #[derive(Debug, Clone, Copy)]
 struct Escape {
     character: Option<char>,
-    ascii: bool,
+    alphabet: Alphabet,
 }
 
 impl Escape {
     fn literal(character: char) -> Self {
-        Self { character: Some(character), ascii: character.is_ascii() }
+        Self { character: Some(character), alphabet: Alphabet::of(character) }
     }
 
-    fn set(ascii: bool) -> Self {
-        Self { character: None, ascii }
+    fn set(alphabet: Alphabet) -> Self {
+        Self { character: None, alphabet }
     }
 }

@@ -4,11 +4,14 @@
 //! [`Ticket::submit`] makes the second out of the first.
 
 use super::Limits;
+use super::balance::{Balance, HashBy, hash};
 use super::departure::Departure;
 use super::head::{ClientKey, Head, Length, Origin, PublicName};
-use super::judge::{Unfit, judge, with_document};
+use super::judge::{Unfit, admitted, follow_to, with_document};
 use super::replay::Key;
 use super::route::{ContentTypeRule, Route};
+use crate::form::Mismatch;
+use crate::json::{Kind, Value};
 use crate::media::is_json_utf8;
 use crate::reason::{Reason, Rejection};
 use bytes::Bytes;
@@ -32,6 +35,9 @@ pub struct Ticket<'g> {
 pub struct Admitted<'g> {
     pub(super) ticket: Ticket<'g>,
     body: Bytes,
+    /// Path and query, where they are not the same for every act.
+    pub(super) target: Option<Vec<u8>>,
+    affinity: u64,
 }
 
 impl<'g> Ticket<'g> {
@@ -52,12 +58,41 @@ impl<'g> Ticket<'g> {
 
     /// Strict parse, then the form: the same value that is published (GPT draft, "Verification").
     pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Unfit> {
-        let Route { form, max_body, .. } = self.route;
-        match with_document(|document| judge(form, *max_body, document, &body)) {
-            Ok(()) => Ok(Admitted { ticket: self, body }),
+        let Route { form, max_body, outbound, .. } = self.route;
+        let judged = with_document(|document| {
+            let value = admitted(form, *max_body, document, &body)?;
+            let target = match outbound.target.fixed() {
+                Some(_) => None,
+                // Proven at load; were it not so all the same, nothing is sent.
+                None => Some(outbound.target.fill(value).ok_or_else(|| Unfit::Form(Mismatch::default()))?),
+            };
+            Ok((target, self.affinity(value)))
+        });
+        match judged {
+            Ok((target, affinity)) => Ok(Admitted { ticket: self, body, target, affinity }),
             Err(unfit) => {
                 note_refused(self.route, self.client);
                 Err(unfit)
+            }
+        }
+    }
+
+    /// What acts that belong together have in common, where that decides about their server.
+    fn affinity(&self, value: Value<'_>) -> u64 {
+        match &self.route.outbound.upstream.fleet.balance {
+            Balance::RoundRobin | Balance::LeastInFlight => 0,
+            Balance::Hash(HashBy::Client) => self.client.hash(),
+            Balance::Hash(HashBy::Member(pointer)) => {
+                // By its value, not by how it is written: 1.0 is 1, "\u0061" is "a".
+                let found = follow_to(value, pointer).and_then(|found| match found.kind() {
+                    Kind::String => found.as_str().map(|text| hash(text.as_bytes())),
+                    Kind::Number => {
+                        found.as_number()?.decimal().as_i64().map(|number| hash(&number.to_le_bytes()))
+                    }
+                    Kind::Boolean => found.as_bool().map(|value| hash(&[u8::from(value)])),
+                    Kind::Null | Kind::Array | Kind::Object => None,
+                });
+                found.unwrap_or_else(|| self.client.hash())
             }
         }
     }
@@ -134,6 +169,11 @@ impl<'g> Admitted<'g> {
     /// What it was made of.
     pub fn ticket(&self) -> &Ticket<'g> {
         &self.ticket
+    }
+
+    /// What acts that belong together have in common, for [`super::Fleet::round`].
+    pub fn affinity(&self) -> u64 {
+        self.affinity
     }
 
     /// The very bytes of the client.

@@ -332,7 +332,7 @@ impl Intent<'_> {
             }
             UpstreamResult::Failed | UpstreamResult::Unknown => (self.review_answer(), End::Unknown),
             // Nothing was done, and the same URL may be opened again.
-            UpstreamResult::Throttled | UpstreamResult::NotSent => {
+            UpstreamResult::Throttled | UpstreamResult::NotSent | UpstreamResult::Full => {
                 (self.action.rejected.clone(), End::Forget)
             }
         };

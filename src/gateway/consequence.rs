@@ -30,6 +30,8 @@ pub struct ConsequenceRule {
 pub enum Exchange<'a> {
     /// No connection was made; no byte was sent.
     NotSent,
+    /// Every server that could take it is at `max_in_flight`; nothing was sent.
+    Full,
     /// Something was sent, and no answer came to tell what became of it.
     Unknown,
     /// A final answer.
@@ -83,13 +85,15 @@ pub enum UpstreamResult {
     Failed,
     /// No connection.
     NotSent,
+    /// Every server at its `max_in_flight`: nothing was sent.
+    Full,
     /// Sent, no answer.
     Unknown,
 }
 
 impl UpstreamResult {
     /// Every result, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Json,
         Self::Empty,
         Self::Text,
@@ -103,6 +107,7 @@ impl UpstreamResult {
         Self::Throttled,
         Self::Failed,
         Self::NotSent,
+        Self::Full,
         Self::Unknown,
     ];
 }
@@ -116,7 +121,7 @@ pub struct Consequence {
     pub outcome: Outcome,
     /// To metrics and log.
     pub result: UpstreamResult,
-    /// Set when the client sees a refusal.
+    /// Set when the client sees a refusal, or when every server was full.
     pub reason: Option<Reason>,
 }
 
@@ -143,6 +148,12 @@ impl Admitted<'_> {
             Exchange::NotSent => {
                 let face = Face::Unavailable(1);
                 return Consequence::failed(face, Outcome::Unavailable, UpstreamResult::NotSent);
+            }
+            Exchange::Full => {
+                let reason = Reason::UpstreamFull;
+                let reply = Reply::of(Rejection::from(reason).face());
+                let (outcome, result) = (Outcome::Unavailable, UpstreamResult::Full);
+                return Consequence { reply, outcome, result, reason: Some(reason) };
             }
             Exchange::Unknown => {
                 let face = Face::GatewayTimeout;

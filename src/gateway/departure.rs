@@ -1,5 +1,5 @@
-//! The head that an admitted body leaves under, built here and nowhere else: fixed method and
-//! target, allow-listed fields (DESIGN 4). Nothing of the client's head is in it by default.
+//! The head that an admitted body leaves under, built here and nowhere else: fixed method, a target that is
+//! fixed but for members that the form proves safe, allow-listed fields (DESIGN 4). Nothing of the client's head is in it by default.
 
 use super::act::Admitted;
 use super::head::{Head, Origin, PublicName};
@@ -10,9 +10,12 @@ use std::io::Write;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// The part of the head that is the same for every act of a route, one for each server.
+/// The parts of the head that are the same for every act of a route.
 #[derive(Debug)]
 pub(super) struct Departure {
+    /// Method and target, as far as they come before the first thing that is not.
+    opening: Vec<u8>,
+    /// What follows the target, for each server.
     prefixes: Vec<Vec<u8>>,
 }
 
@@ -20,15 +23,19 @@ impl Departure {
     pub(super) fn new(route: &Route) -> Self {
         let outbound = &route.outbound;
         let servers = outbound.upstream.servers.iter();
-        Self { prefixes: servers.map(|server| prefix(outbound, server)).collect() }
+        let opening = format!("{} {}", outbound.method, outbound.target.fixed().unwrap_or_default());
+        Self {
+            opening: opening.into_bytes(),
+            prefixes: servers.map(|server| prefix(outbound, server)).collect(),
+        }
     }
 }
 
 fn prefix(outbound: &Outbound, server: &Server) -> Vec<u8> {
-    let Outbound { method, target, host, set_fields, .. } = outbound;
+    let Outbound { host, set_fields, .. } = outbound;
     let host = host.clone().unwrap_or_else(|| server.authority());
     let mut text = format!(
-        "{method} {target} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
+        " HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n\
          Accept: application/json\r\nAccept-Encoding: identity\r\nUser-Agent: formgate/{}\r\n",
         env!("CARGO_PKG_VERSION"),
     );
@@ -49,9 +56,12 @@ impl Admitted<'_> {
 
     /// The head as it goes to server number `server`; [`Admitted::body`] follows it.
     pub fn head(&self, server: usize, head: &Head<'_>, ids: &Ids) -> Vec<u8> {
-        let prefix = &self.ticket.departure.prefixes[server];
-        let mut out = Vec::with_capacity(prefix.len() + 512);
-        out.extend_from_slice(prefix);
+        let Departure { opening, prefixes } = self.ticket.departure;
+        let (target, prefix) = (self.target.as_deref().unwrap_or_default(), &prefixes[server]);
+        let mut out = Vec::with_capacity(opening.len() + target.len() + prefix.len() + 512);
+        for part in [opening, target, prefix] {
+            out.extend_from_slice(part);
+        }
         forwarded(&mut out, head, self.ticket.origin, self.ticket.public);
         for name in &self.ticket.route.outbound.pass_fields {
             for value in head.all(name) {

@@ -172,6 +172,11 @@ impl ClientKey {
         }
     }
 
+    /// The same for the same client, in every process.
+    pub(super) fn hash(self) -> u64 {
+        super::balance::hash(&self.0.to_le_bytes())
+    }
+
     /// The holder of a token, from wherever: keeps its allowance when the token itself is replaced.
     pub fn of_token(name: &str) -> Self {
         let hash = Sha256::digest(name);

@@ -122,7 +122,7 @@ impl Consequence {
     pub fn end(&self) -> End {
         match self.result {
             // Nothing happened: the same key may try again.
-            UpstreamResult::NotSent | UpstreamResult::Throttled => End::Forget,
+            UpstreamResult::NotSent | UpstreamResult::Full | UpstreamResult::Throttled => End::Forget,
             UpstreamResult::Unknown => End::Unknown,
             UpstreamResult::Json
             | UpstreamResult::Empty

@@ -43,6 +43,16 @@ pub fn judge(
     document: &mut Document,
     body: &[u8],
 ) -> Result<(), Unfit> {
+    admitted(form, max_body, document, body).map(|_| ())
+}
+
+/// The same, and the value that fits.
+pub(super) fn admitted<'d>(
+    form: &CompiledForm,
+    max_body: usize,
+    document: &'d mut Document,
+    body: &'d [u8],
+) -> Result<Value<'d>, Unfit> {
     if body.len() > max_body {
         return Err(Unfit::TooLarge);
     }
@@ -51,7 +61,7 @@ pub fn judge(
     if !form.numbers_safe(value) {
         return Err(Unfit::NumberUnsafe);
     }
-    Ok(())
+    Ok(value)
 }
 
 impl Unfit {
@@ -102,6 +112,12 @@ impl Unfit {
         };
         Some(line_column(body, at))
     }
+}
+
+/// The member that a JSON Pointer (RFC 6901) leads to.
+pub(super) fn follow_to<'d>(value: Value<'d>, pointer: &str) -> Option<Value<'d>> {
+    let names = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+    names.fold(Some(value), |value, name| value?.as_object()?.get(&name))
 }
 
 /// The value that a JSON Pointer (RFC 6901) leads to, or the deepest one on the way.

@@ -170,6 +170,7 @@ impl Mcp {
             | Reason::Secret
             | Reason::Bystander
             | Reason::Upstream
+            | Reason::UpstreamFull
             | Reason::Throttled
             | Reason::Stale
             | Reason::Unauthorized

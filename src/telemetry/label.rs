@@ -58,6 +58,7 @@ reasons! {
     InProgress is "in_progress" for Route;
     RecordsFull is "records_full" for Route;
     RecordsDown is "records_down" for Route;
+    UpstreamFull is "upstream_full" for Route;
     Budget is "budget" for Route;
     Draining is "draining" for Route;
     Deadline is "deadline" for Both;
@@ -195,6 +196,7 @@ pub fn result_label(result: UpstreamResult) -> &'static str {
         UpstreamResult::Throttled => "throttled",
         UpstreamResult::Failed => "failed",
         UpstreamResult::NotSent => "not_sent",
+        UpstreamResult::Full => "full",
         UpstreamResult::Unknown => "unknown",
     }
 }

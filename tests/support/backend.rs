@@ -209,6 +209,11 @@ fn serve(
 
 /// One request with a Content-Length or without a body; anything else is nothing the gateway may send.
 pub(crate) fn read_request(stream: &mut TcpStream, pending: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
+    read_request_from(stream, pending)
+}
+
+/// The same from whatever can be read.
+pub(crate) fn read_request_from(stream: &mut impl Read, pending: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
     let mut buffer = vec![0; 65536];
     let mut fill = |pending: &mut Vec<u8>| match stream.read(&mut buffer) {
         Ok(count) if count > 0 => {

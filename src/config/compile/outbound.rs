@@ -8,6 +8,7 @@ use crate::config::files::MAX_SECRET;
 use crate::config::raw;
 use crate::config::tree::Mark;
 use crate::config::words::Filled;
+use crate::form::{CompiledForm, Unproven};
 use crate::gateway::{ForwardedField, Outbound};
 use std::collections::BTreeMap;
 
@@ -57,6 +58,7 @@ impl Compiler<'_> {
         &mut self,
         field: &Field<raw::Outbound>,
         backends: &[Backend],
+        form: Option<&CompiledForm>,
     ) -> Option<Outbound> {
         let Field::Given(at, entry) = field else { return None };
         let to = self.required(&entry.to, *at, "to", "name-of-an-upstream");
@@ -72,6 +74,11 @@ impl Compiler<'_> {
                 );
             }
         }
+        let target = path.zip(form).and_then(|(path, form)| {
+            let at = entry.path.mark().unwrap_or(*at);
+            let told = |Unproven { reason, suggestion }| self.fault_with(at, reason, suggestion);
+            path.0.prove(form).map_err(|faults| faults.into_iter().for_each(told)).ok()
+        });
         let backend = backend?;
         Some(Outbound {
             upstream: backend.upstream.clone()?,
@@ -82,7 +89,7 @@ impl Compiler<'_> {
                 Some(raw::Method::Delete) => "DELETE",
             }
             .to_owned(),
-            target: path?.0.clone(),
+            target: target?,
             set_fields,
             pass_fields,
             host: entry.host.given().map(|host| host.0.clone()).or_else(|| backend.host.clone()),

@@ -69,9 +69,12 @@ impl Compiler<'_> {
     }
 
     /// The servers of an upstream; those that begin with `https://` with what they are verified by.
-    pub(super) fn servers(&mut self, entry: &raw::Upstream) -> Vec<Server> {
-        let listed: Vec<_> = given(&entry.servers).collect();
-        let secure = listed.iter().find(|(_, server)| server.0.0);
+    pub(super) fn servers(
+        &mut self,
+        entry: &raw::Upstream,
+        listed: Vec<(Mark, (bool, Server))>,
+    ) -> Vec<Server> {
+        let secure = listed.iter().find(|(_, (secure, _))| *secure);
         let tls = match (&entry.tls, secure) {
             (Field::Given(at, _), None) if !listed.is_empty() => {
                 self.fault_with(
@@ -87,8 +90,7 @@ impl Compiler<'_> {
         let name = entry.tls.given().and_then(|tls| tls.server_name.given());
         listed
             .into_iter()
-            .map(|(at, server)| {
-                let (secure, mut server) = server.0.clone();
+            .map(|(at, (secure, mut server))| {
                 if let (true, Some(trust)) = (secure, &tls) {
                     server.tls = trust.towards(name.map_or(&*server.host, |name| &*name.0));
                     if server.tls.is_none() {

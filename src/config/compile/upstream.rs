@@ -1,17 +1,25 @@
 //! The backends.
 
-use super::Compiler;
-use crate::config::field::{Field, Name};
+use super::{Compiler, given};
+use crate::config::field::{Either, Field, Name};
 use crate::config::raw;
-use crate::config::tree::Tree;
-use crate::gateway::{Timeouts, Upstream};
+use crate::config::tree::{Mark, Tree};
+use crate::config::words::{BalanceWord, HostWord, ServerUrl};
+use crate::gateway::{
+    Balance, Ejection, Fleet, HealthCheck, MOST_SERVERS, Piece, Seat, Server, Timeouts, Upstream,
+};
 use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// GPT Actions give up after 45 s (REQUIREMENTS A-26); what takes longer is answered to nobody.
 const LONGEST_EXCHANGE: Duration = Duration::from_secs(40);
+
+/// How often a server may be asked whether it is up, and its name be looked up.
+const CHECK: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_hours(1);
+const RESOLVE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(1);
 
 /// An entry of `upstreams:`, also when it is wrong: a route that names it is not.
 pub(super) struct Backend {
@@ -52,21 +60,96 @@ impl Compiler<'_> {
             self.fault(name.mark, "the name of an upstream is 1 to 64 characters without spaces");
         }
         let listed = self.required(&entry.servers, *at, "servers", "[\"http://127.0.0.1:8081\"]")?;
-        if listed.is_empty()
-            && let Some(at) = entry.servers.mark()
+        if let Some(at) = entry.servers.mark()
+            && !(1..=MOST_SERVERS).contains(&listed.len())
         {
-            self.fault(at, "at least one server is needed");
+            self.fault(at, format!("from 1 to {MOST_SERVERS} servers are needed"));
         }
-        let servers = self.servers(entry);
-        let distinct: BTreeSet<_> = servers.iter().map(|server| (&server.host, server.port)).collect();
+        let most = self.limit(&entry.max_in_flight);
+        let (urls, places): (Vec<_>, Vec<_>) =
+            given(&entry.servers).filter_map(|(at, server)| self.server(at, server, most)).unzip();
+        let servers = self.servers(entry, urls);
+        let seats = servers.iter().zip(places);
+        let seats = seats.map(|(server, (weight, most))| Seat::new(&server.url(), weight, most)).collect();
+        let distinct: BTreeSet<_> = servers.iter().map(Server::url).collect();
         if distinct.len() != servers.len() {
             self.fault(*at, "a server is listed twice");
         }
+        let balance = match entry.balance.given() {
+            None => Balance::RoundRobin,
+            Some(Either::Scalar(BalanceWord(balance))) => balance.clone(),
+            Some(Either::Mapping(entry_balance)) => {
+                let at = entry.balance.mark().unwrap_or(*at);
+                Balance::Hash(self.required(&entry_balance.hash, at, "hash", "client")?.0.clone())
+            }
+        };
+        let eject = self.ejection(&entry.eject, servers.len());
         Some(Upstream {
             name: name.text.clone(),
-            servers,
+            fleet: Fleet::new(balance, eject, seats),
+            health: self.health(&entry.health, &entry.host),
+            resolve: self.time_within(&entry.resolve, RESOLVE, Duration::from_secs(30)),
             timeouts: self.timeouts(entry.timeouts.given()),
             keepalive: self.number(&entry.keepalive, 0..=65_536, 64) as usize,
+            servers,
+        })
+    }
+
+    fn limit(&self, field: &Field<u32>) -> Option<u32> {
+        (!field.is_absent()).then(|| self.number(field, 1..=1_000_000, 1))
+    }
+
+    /// One server's URL with its place, its weight, and its `max_in_flight`.
+    fn server(
+        &self,
+        at: Mark,
+        entry: &Either<ServerUrl, raw::Server>,
+        most: Option<u32>,
+    ) -> Option<((Mark, (bool, Server)), (u32, Option<u32>))> {
+        let (url, weight, own) = match entry {
+            Either::Scalar(url) => (url, 1, None),
+            Either::Mapping(entry) => (
+                self.required(&entry.url, at, "url", "\"http://127.0.0.1:8081\"")?,
+                self.number(&entry.weight, 1..=100, 1),
+                self.limit(&entry.max_in_flight),
+            ),
+        };
+        Some(((at, url.0.clone()), (weight, own.or(most))))
+    }
+
+    fn health(&self, field: &Field<raw::Health>, host: &Field<HostWord>) -> Option<HealthCheck> {
+        let Field::Given(at, entry) = field else { return None };
+        let path = self.required(&entry.path, *at, "path", "/healthz")?;
+        let [Piece::Literal(path)] = path.0.0.as_slice() else {
+            self.fault(entry.path.mark().unwrap_or(*at), "a check has no body that a member could come from");
+            return None;
+        };
+        Some(HealthCheck {
+            path: path.clone(),
+            host: host.given().map(|host| host.0.clone()),
+            interval: self.time_within(&entry.interval, CHECK, Duration::from_secs(5)),
+            timeout: self.time(&entry.timeout, Duration::from_secs(1)),
+            healthy: self.number(&entry.healthy, 1..=100, 2),
+            unhealthy: self.number(&entry.unhealthy, 1..=100, 3),
+            fails_readiness: entry.fails_readiness.given().copied().unwrap_or(false),
+        })
+    }
+
+    fn ejection(&self, field: &Field<raw::Ejection>, servers: usize) -> Option<Ejection> {
+        let Field::Given(at, entry) = field else { return None };
+        if servers == 1 {
+            self.warn(
+                *at,
+                "single-server-ejection",
+                "the only server is never ejected",
+                "name a second server, or remove `eject`",
+            );
+        }
+        Some(Ejection {
+            failures: self.number(&entry.failures, 1..=1000, 5),
+            within: self.time(&entry.within, Duration::from_secs(10)),
+            time: self.time(&entry.time, Duration::from_secs(30)),
+            max_percent: self.number(&entry.max_percent, 1..=100, 50),
         })
     }
 
