@@ -39,6 +39,7 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   formgate check                          every fault, or a summary
   formgate check --deny-warnings          for a pipeline
+  formgate check --online                 whether the store can be used from here, too
   formgate check --json | jq .faults
   formgate check --schema > schema.json   what editors complete the file with:
                                           # yaml-language-server: $schema=schema.json";

@@ -20,7 +20,10 @@ mod tree;
 mod words;
 
 pub use fault::Fault;
-pub use settings::{AccessLog, AdminAddress, Collector, Listen, Settings, Store};
+pub use settings::{
+    AccessLog, AdminAddress, Collector, Listen, Policy, RedisAddress, RedisStore, Secret, Settings, Store,
+    StoreHome, WhenDown,
+};
 
 use crate::gateway::{Gateway, PublicName};
 use crate::surface::Desks;

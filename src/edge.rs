@@ -43,9 +43,10 @@ mod watch;
 
 pub use run::{ServeError, serve};
 
+use crate::gateway::Due;
 use crate::live::{Live, Snapshot};
-use crate::reason::Reason;
-use crate::store::Records;
+use crate::reason::{Reason, Rejection};
+use crate::store::{Rates, Records};
 use crate::telemetry::{Log, Telemetry};
 use budget::Budget;
 use connection::HeadBounds;
@@ -64,6 +65,8 @@ struct App {
     log: Log,
     budget: Arc<Budget>,
     records: Records,
+    /// Where acts are counted together with other instances.
+    rates: Option<Arc<Rates>>,
     connector: TransportConnector,
     bounds: HeadBounds,
     workers: usize,
@@ -125,6 +128,14 @@ impl App {
     /// No act is begun any more.
     fn is_draining(&self) -> bool {
         self.phase.load(Ordering::Relaxed) >= Phase::Draining as u8
+    }
+
+    /// Takes what an act is still due of elsewhere, before anything else of it is read or done.
+    async fn pay(&self, due: Option<&Due>) -> Result<(), Rejection> {
+        match (due, &self.rates) {
+            (Some(due), Some(rates)) => Box::pin(rates.pay(due)).await,
+            (Some(_) | None, None) | (None, Some(_)) => Ok(()),
+        }
     }
 
     /// One snapshot for one request (P11).

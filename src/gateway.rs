@@ -45,11 +45,11 @@ pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
 pub use idempotency::Idempotency;
 pub use ids::{Hex, Ids, Recorded, Sampling};
 pub use judge::{Unfit, judge, with_document};
-pub use limit::{Limiter, Limits};
+pub use limit::{Account, Due, Ledger, Limiter, Limits};
 pub use outbound::{ForwardedField, Outbound, Server, Timeouts, Upstream};
 pub use own::{Conversation, Desk, Door, Own, Sheet, Spot};
 pub use path::{PathPattern, PathTemplate, Piece};
-pub use replay::{Begun, End, Fingerprint, Found, Key, ReceiptId, ReplayState, State, Terms};
+pub use replay::{Begun, End, Fingerprint, Found, Holder, Key, ReceiptId, ReplayState, State, Terms};
 pub use reply::{Outcome, Reply};
 pub use route::{Actions, ContentTypeRule, Cors, Page, Route, Stance};
 pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
@@ -213,6 +213,16 @@ impl Gateway {
         }
     }
 
+    /// What acts use up of their rates is counted together with other instances.
+    pub fn share_rates(&mut self, ledger: &Arc<dyn Ledger>) {
+        // No route is called so.
+        self.own_limits.share("_own", ledger);
+        for place in &mut self.places {
+            let Route { name, limits, .. } = &mut place.route;
+            limits.share(name, ledger);
+        }
+    }
+
     /// Decides from the head alone.
     pub fn triage<'g>(&'g self, head: &Head<'_>) -> Triage<'g> {
         match self.spot(head.path) {
@@ -297,7 +307,8 @@ impl Place {
         let (route, origin) = (&self.route, gateway.origin(head));
         let client = token::identify(route, head, ClientKey::of(origin.client))?;
         let (departure, public) = (&self.departure, gateway.public.as_ref());
-        Ok(Ticket { index, route, departure, client, origin, public, key: None })
+        let due = route.limits.due(client);
+        Ok(Ticket { index, route, departure, client, origin, public, due, key: None })
     }
 }
 

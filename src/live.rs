@@ -2,7 +2,7 @@
 
 use crate::config::{self, Fault, Loaded, Settings};
 use crate::form::Change;
-use crate::gateway::Gateway;
+use crate::gateway::{Gateway, Ledger};
 use crate::surface::Desks;
 use crate::telemetry::{Meters, Telemetry};
 use arc_swap::ArcSwap;
@@ -34,6 +34,8 @@ pub struct Live {
     settings: Settings,
     telemetry: Arc<Telemetry>,
     generations: watch::Sender<()>,
+    /// Where rates are counted together with other instances.
+    ledger: Option<Arc<dyn Ledger>>,
 }
 
 /// What `/readyz` tells.
@@ -106,8 +108,13 @@ impl RouteChange {
 
 impl Live {
     /// The first generation.
-    pub fn new(path: &Path, loaded: Loaded, telemetry: Arc<Telemetry>) -> Self {
-        let Loaded { gateway, desks, settings, files, warnings: _ } = loaded;
+    pub fn new(
+        path: &Path,
+        loaded: Loaded,
+        telemetry: Arc<Telemetry>,
+        ledger: Option<Arc<dyn Ledger>>,
+    ) -> Self {
+        let Loaded { mut gateway, desks, settings, files, warnings: _ } = loaded;
         let status = Status {
             digest: gateway.digest.clone(),
             since: SystemTime::now(),
@@ -115,6 +122,9 @@ impl Live {
             needs_restart: Vec::new(),
             files,
         };
+        if let Some(ledger) = &ledger {
+            gateway.share_rates(ledger);
+        }
         telemetry.publish(&gateway);
         let meters = telemetry.meters(&gateway);
         Self {
@@ -125,6 +135,7 @@ impl Live {
             settings,
             telemetry,
             generations: watch::Sender::default(),
+            ledger,
         }
     }
 
@@ -205,6 +216,9 @@ impl Live {
             tracing::warn!("{warning}");
         }
         gateway.inherit(&older.gateway);
+        if let Some(ledger) = &self.ledger {
+            gateway.share_rates(ledger);
+        }
         let changes = compare(&older.gateway, &gateway);
         let needs_restart = settings.differences(&self.settings);
         let digest = gateway.digest.clone();

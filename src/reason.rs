@@ -44,10 +44,14 @@ pub enum Reason {
     InProgress,
     /// No room for the record of a new key.
     RecordsFull,
+    /// No room for the record of a new key of this client: it has its share of the records.
+    RecordsShare,
     /// The records cannot be reached: what must be done once is not begun.
     RecordsDown,
     /// Every server of the upstream is at its `max_in_flight`.
     UpstreamFull,
+    /// The shared rates cannot be reached, and the config says that then nothing is done.
+    LimitsDown,
     /// No memory left for bodies in flight.
     Budget,
     /// The gateway is stopping.
@@ -177,7 +181,9 @@ impl Rejection {
             | Reason::Budget
             | Reason::Draining
             | Reason::RecordsFull
-            | Reason::RecordsDown => Face::Unavailable(self.retry_seconds()),
+            | Reason::RecordsShare
+            | Reason::RecordsDown
+            | Reason::LimitsDown => Face::Unavailable(self.retry_seconds()),
             Reason::Deadline => Face::RequestTimeout,
             Reason::BodyBroken | Reason::Framing | Reason::IdempotencyKey => Face::BadRequest,
             Reason::HeadTooLarge => Face::HeadTooLarge,

@@ -1,22 +1,31 @@
-//! Records of acts that must not be done twice (REQUIREMENTS B-30): in memory, or in a file that outlives the
-//! process and may be shared with others on this machine. I/O and bookkeeping; what a record means is decided
+//! Records of acts that must not be done twice (REQUIREMENTS B-30): in memory, in a file that outlives the process
+//! and may be shared with others on this machine, or in a Redis that several instances share; there, what clients
+//! have used up of their rates is counted, too. I/O and bookkeeping; what a record means is decided
 //! in `gateway`.
 //!
-//! What holds for both: a key is begun at most once while its record lives; a record is never evicted for a new
+//! What holds for all three: a key is begun at most once while its record lives; a record is never evicted for a new
 //! one, so a full store turns new keys away; a pending record whose lease is over, or whose process is known to
-//! be gone, is read as unknown; and where the records cannot be reached, that is what is said.
+//! be gone, is read as unknown; one client cannot take all the room from the others; and where the records cannot be reached, that is what is said.
 
 mod clock;
 mod file;
 mod memory;
 #[cfg(test)]
 mod model;
+mod redis;
+#[cfg(test)]
+mod server;
 
-pub use crate::gateway::{Begun, End, Fingerprint, Found, Key, ReceiptId, State};
+pub use crate::gateway::{Begun, End, Fingerprint, Found, Holder, Key, ReceiptId, State, Terms};
 
+pub use redis::Rates;
+
+use crate::config::{RedisStore, Store, StoreHome};
+use crate::telemetry::StoreMeters;
 use file::FileRecords;
 use memory::Memory;
-use std::path::{Path, PathBuf};
+use redis::{Shared, SharedRecords};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -28,16 +37,71 @@ pub struct Records(Arc<Home>);
 enum Home {
     Memory(Memory),
     File(FileRecords),
+    Redis(Box<SharedRecords>),
 }
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
+    /// Of all. Bytes are asked before an act is begun: what acts in flight store may come on top.
+    pub all: Holding,
+    /// Of one client, once more than half of all is used.
+    pub client: Holding,
+}
+
+/// Records, or room for them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Holding {
     /// Records.
     pub records: u64,
-    /// Bytes of all records, [`OVERHEAD`] for each included. Asked before an act is begun: what acts in flight
-    /// store may come on top.
+    /// Their bytes, [`OVERHEAD`] for each included.
     pub bytes: u64,
+}
+
+impl Bounds {
+    /// What one client may always have: a smaller share would hinder those who do no harm.
+    const CLIENT: Holding = Holding { records: 16, bytes: 1 << 20 };
+
+    /// A client may have one part in so many; the whole where that is 1.
+    pub fn shared(records: u64, bytes: u64, parts: u64) -> Self {
+        let part = |whole: u64, least: u64| (whole / parts.max(1)).max(least);
+        let client =
+            Holding { records: part(records, Self::CLIENT.records), bytes: part(bytes, Self::CLIENT.bytes) };
+        Self { all: Holding { records, bytes }, client }
+    }
+
+    /// A client may have all of it.
+    pub fn undivided(records: u64, bytes: u64) -> Self {
+        Self::shared(records, bytes, 1)
+    }
+
+    /// Why a new key is turned away, if it is: the one place where that is decided for memory and file.
+    fn turn_away(&self, used: Holding, held: impl FnOnce() -> Holding) -> Option<Begun> {
+        let reaches = |used: u64, bound: u64| used >= bound;
+        let passes_half = |used: u64, bound: u64| used > bound / 2;
+        let any = |judge: fn(u64, u64) -> bool, used: Holding, bound: Holding| {
+            judge(used.records, bound.records) || judge(used.bytes, bound.bytes)
+        };
+        if any(reaches, used, self.all) {
+            Some(Begun::Full)
+        } else if any(passes_half, used, self.all) && any(reaches, held(), self.client) {
+            Some(Begun::Crowded)
+        } else {
+            None
+        }
+    }
+}
+
+impl Holding {
+    fn gain(&mut self, more: Self) {
+        self.records += more.records;
+        self.bytes += more.bytes;
+    }
+
+    fn lose(&mut self, less: Self) {
+        self.records = self.records.saturating_sub(less.records);
+        self.bytes = self.bytes.saturating_sub(less.bytes);
+    }
 }
 
 /// What a record costs besides its answer, in bytes.
@@ -48,12 +112,12 @@ pub const OVERHEAD: u64 = 256;
 #[error("the records cannot be reached")]
 pub struct Down;
 
-/// Why a file of records cannot be opened.
+/// Why records cannot be kept.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot keep records in {}: {cause}", path.display())]
+#[error("cannot keep records in {place}: {cause}")]
 pub struct StoreFault {
-    /// The file.
-    pub path: PathBuf,
+    /// The file or the server.
+    pub place: String,
     /// What is wrong with it.
     pub cause: String,
 }
@@ -67,6 +131,67 @@ pub struct Trouble {
     pub cause: String,
 }
 
+/// What the config says is kept, and where.
+#[derive(Debug)]
+pub struct Kept {
+    /// Acts that must not be done twice.
+    pub records: Records,
+    /// What clients have used up of their rates, where that is shared.
+    pub rates: Option<Arc<Rates>>,
+}
+
+impl Kept {
+    /// Opens what the config names. A file must be there to be used; a server may come later. Blocks.
+    pub fn open(store: &Store, meters: StoreMeters) -> Result<Self, StoreFault> {
+        let bounds = Bounds::shared(store.max_records, store.max_bytes, store.client_share);
+        match &store.home {
+            StoreHome::Memory => Ok(Self { records: Records::in_memory(bounds), rates: None }),
+            StoreHome::File(path) => Ok(Self { records: Records::open(path, bounds)?, rates: None }),
+            StoreHome::Redis(redis) => Self::share(redis, bounds, meters),
+        }
+    }
+
+    fn share(redis: &RedisStore, bounds: Bounds, meters: StoreMeters) -> Result<Self, StoreFault> {
+        let shared = Shared::open(redis, meters)
+            .map_err(|cause| StoreFault { place: redis.address.to_string(), cause })?;
+        let rates = redis.shares_limits.then(|| Arc::new(Rates::new(shared.clone(), redis.when_down.limits)));
+        let records = SharedRecords::new(shared, bounds, redis.when_down.records);
+        Ok(Self { records: Records(Arc::new(Home::Redis(Box::new(records)))), rates })
+    }
+}
+
+/// Whether what the config names can be used from here, where that is, and what should be known about it. Makes nothing.
+/// Blocks.
+pub fn try_out(store: &Store) -> (String, Result<Vec<String>, String>) {
+    match &store.home {
+        StoreHome::Memory => ("memory".to_owned(), Ok(Vec::new())),
+        StoreHome::File(path) => (path.display().to_string(), try_file(path).map(|()| Vec::new())),
+        StoreHome::Redis(redis) => {
+            let shared = StoreMeters::new().map_err(|error| error.to_string());
+            let shared = shared.and_then(|meters| Shared::open(redis, meters));
+            let found = shared.and_then(|shared| match shared.trouble() {
+                None => Ok(shared.warnings()),
+                Some(trouble) => Err(trouble.cause),
+            });
+            (redis.address.to_string(), found)
+        }
+    }
+}
+
+fn try_file(path: &Path) -> Result<(), String> {
+    if path.exists() {
+        let opened = std::fs::OpenOptions::new().read(true).write(true).open(path);
+        return opened.map(drop).map_err(|error| error.to_string());
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match std::fs::metadata(folder) {
+        Ok(folder) if !folder.is_dir() => Err("its folder is none".to_owned()),
+        Ok(folder) if folder.permissions().readonly() => Err("its folder cannot be written".to_owned()),
+        Ok(_) => Ok(()),
+        Err(error) => Err(format!("its folder {}: {error}", folder.display())),
+    }
+}
+
 impl Records {
     /// Gone with the process.
     pub fn in_memory(bounds: Bounds) -> Self {
@@ -77,7 +202,7 @@ impl Records {
     /// Several processes of one machine may open it. Blocks.
     pub fn open(path: &Path, bounds: Bounds) -> Result<Self, StoreFault> {
         let opened = FileRecords::open(path, bounds);
-        let opened = opened.map_err(|cause| StoreFault { path: path.to_owned(), cause })?;
+        let opened = opened.map_err(|cause| StoreFault { place: path.display().to_string(), cause })?;
         Ok(Self(Arc::new(Home::File(opened))))
     }
 
@@ -86,23 +211,18 @@ impl Records {
         match &*self.0 {
             Home::Memory(memory) => Ok(memory.find(key)),
             Home::File(file) => file.find(key).await,
+            Home::Redis(shared) => shared.find(key).await,
         }
     }
 
     /// Makes the key pending if it is free; durable before it returns.
     ///
-    /// `lease` is how long the act may take, at most; `keep` how long the key is remembered, from now. A record
-    /// always outlives its lease.
-    pub async fn begin(
-        &self,
-        key: Key,
-        fingerprint: Fingerprint,
-        lease: Duration,
-        keep: Duration,
-    ) -> Result<Begun, Down> {
+    /// It is kept from now on, and always outlives its lease.
+    pub async fn begin(&self, terms: &Terms) -> Result<Begun, Down> {
         match &*self.0 {
-            Home::Memory(memory) => memory.begin(key, fingerprint, lease, keep),
-            Home::File(file) => file.begin(key, fingerprint, lease, keep).await,
+            Home::Memory(memory) => memory.begin(terms),
+            Home::File(file) => file.begin(terms).await,
+            Home::Redis(shared) => shared.begin(terms).await,
         }
     }
 
@@ -115,14 +235,18 @@ impl Records {
                 Ok(())
             }
             Home::File(file) => file.finish(key, end).await,
+            Home::Redis(shared) => shared.finish(key, end).await,
         }
     }
 
     /// The same for an act that was left in the middle: unknown, and nobody waits for it to be written.
     pub fn abandon(&self, key: Key) {
         match &*self.0 {
-            Home::Memory(memory) => memory.finish(key, End::Unknown),
+            Home::Memory(memory) => {
+                memory.finish(key, End::Unknown);
+            }
             Home::File(file) => file.abandon(key),
+            Home::Redis(shared) => shared.abandon(key),
         }
     }
 
@@ -131,6 +255,7 @@ impl Records {
         match &*self.0 {
             Home::Memory(memory) => Ok(memory.receipt(id)),
             Home::File(file) => file.receipt(id).await,
+            Home::Redis(shared) => shared.receipt(id).await,
         }
     }
 
@@ -139,6 +264,16 @@ impl Records {
         match &*self.0 {
             Home::Memory(memory) => memory.sweep(),
             Home::File(file) => file.sweep(),
+            Home::Redis(shared) => shared.sweep(),
+        }
+    }
+
+    /// Something is still to be written.
+    #[cfg(test)]
+    fn owes(&self) -> bool {
+        match &*self.0 {
+            Home::Memory(_) | Home::File(_) => false,
+            Home::Redis(shared) => shared.owes(),
         }
     }
 
@@ -147,6 +282,7 @@ impl Records {
         match &*self.0 {
             Home::Memory(memory) => memory.count(),
             Home::File(file) => file.count(),
+            Home::Redis(shared) => shared.count(),
         }
     }
 
@@ -155,6 +291,15 @@ impl Records {
         match &*self.0 {
             Home::Memory(_) => None,
             Home::File(file) => file.trouble(),
+            Home::Redis(shared) => shared.trouble(),
+        }
+    }
+
+    /// What an operator should know of where they are, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        match &*self.0 {
+            Home::Memory(_) | Home::File(_) => Vec::new(),
+            Home::Redis(shared) => shared.shared.warnings(),
         }
     }
 
@@ -163,6 +308,7 @@ impl Records {
         match &*self.0 {
             Home::Memory(_) => {}
             Home::File(file) => file.close(within),
+            Home::Redis(shared) => shared.close(within),
         }
     }
 }

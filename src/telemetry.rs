@@ -9,6 +9,7 @@ mod log;
 mod meters;
 mod possible;
 mod servers;
+mod shared;
 mod tls;
 mod trace;
 
@@ -19,6 +20,7 @@ pub use label::{
 pub use log::Log;
 pub use meters::{Meters, RouteMeters, Telemetry};
 pub use servers::render as render_servers;
+pub use shared::{StoreAsk, StoreError, StoreMeters};
 
 use crate::form::Mismatch;
 use crate::gateway::{Code, Door, Ids, Method, Outcome, ReplayState, Trace, UpstreamResult};

@@ -13,7 +13,8 @@ const ORDER: &[&[&str]] = &[
     &["gateway"],
     &["surface"],
     &["config"],
-    &["telemetry", "store"],
+    &["telemetry"],
+    &["store"],
     &["live"],
     &["edge"],
     &["cli"],
@@ -25,6 +26,7 @@ const HOMES: &[(&str, &[&str])] = &[
     ("serde_yaml", &["config"]),
     ("jsonschema", &["form", "json"]),
     ("rusqlite", &["store"]),
+    ("redis", &["store"]),
     ("rustls", &["tls", "edge"]),
     ("webpki", &["tls"]),
 ];

@@ -7,6 +7,7 @@ mod config;
 mod deploy;
 mod form;
 mod hostile;
+mod instances;
 mod json;
 mod layers;
 mod requirements;

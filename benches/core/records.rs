@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use criterion::{BenchmarkId, Criterion};
-use formgate::store::{Begun, Bounds, End, Fingerprint, Key, Records};
+use formgate::store::{Begun, Bounds, End, Fingerprint, Holder, Key, Records, Terms};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
@@ -14,7 +14,9 @@ static KEYS: AtomicU64 = AtomicU64::new(0);
 async fn act(records: &Records) {
     let key = Key::of("bench", &KEYS.fetch_add(1, Ordering::Relaxed).to_be_bytes());
     let time = Duration::from_hours(1);
-    let begun = records.begin(key, Fingerprint::of(b"{}"), time, time).await;
+    let (fingerprint, holder) = (Fingerprint::of(b"{}"), Holder::from([0; 16]));
+    let terms = Terms { key, fingerprint, holder, lease: time, keep: time, wait: Duration::ZERO };
+    let begun = records.begin(&terms).await;
     assert!(matches!(begun, Ok(Begun::Fresh(_))), "{begun:?}");
     let done = End::Done(Bytes::from_static(&[b'x'; 300]));
     records.finish(key, done).await.expect("it can be written");
@@ -44,7 +46,7 @@ fn run(runtime: &Runtime, records: &Records, acts: u64, at_once: u64) -> Duratio
 pub(crate) fn measure(criterion: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let bounds = Bounds { records: u64::MAX, bytes: u64::MAX };
+    let bounds = Bounds::undivided(u64::MAX, u64::MAX);
     let file = Records::open(&folder.path().join("records.db"), bounds).expect("it can be opened");
     let mut group = criterion.benchmark_group("records");
     for (name, records) in [("memory", Records::in_memory(bounds)), ("file", file)] {

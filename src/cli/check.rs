@@ -2,7 +2,7 @@
 
 use super::show::{Severity, Style, count, refuse, to_json, to_stderr, to_stdout};
 use super::{CONFIG, DEFAULT_CONFIG};
-use crate::config::{self, Loaded, Refused};
+use crate::config::{self, Fault, Loaded, Refused};
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,11 +16,14 @@ pub struct Arguments {
     /// Refuse what would only be warned of.
     #[arg(long)]
     deny_warnings: bool,
+    /// Try the store, too: whether the server answers, or the file can be written. What cannot be used is warned of.
+    #[arg(long)]
+    online: bool,
     /// Print one JSON document instead of text.
     #[arg(long)]
     json: bool,
     /// Print the JSON Schema of the file itself, and check nothing.
-    #[arg(long, conflicts_with_all = ["deny_warnings", "json"])]
+    #[arg(long, conflicts_with_all = ["deny_warnings", "json", "online"])]
     schema: bool,
 }
 
@@ -29,7 +32,10 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     if arguments.schema {
         return to_stdout(&(config::schema() + "\n"), ExitCode::SUCCESS);
     }
-    let outcome = config::load(&arguments.config);
+    let mut outcome = config::load(&arguments.config);
+    if let (true, Ok(loaded)) = (arguments.online, &mut outcome) {
+        try_store(arguments, loaded);
+    }
     let denied = arguments.deny_warnings && outcome.as_ref().is_ok_and(|loaded| !loaded.warnings.is_empty());
     let code = if outcome.is_err() || denied { ExitCode::from(CONFIG) } else { ExitCode::SUCCESS };
     if arguments.json {
@@ -37,6 +43,27 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     } else {
         print_text(arguments, &outcome, denied, code)
     }
+}
+
+/// A pipeline may not reach what a server will: never a fault.
+fn try_store(arguments: &Arguments, loaded: &mut Loaded) {
+    let (place, found) = crate::store::try_out(&loaded.settings.store);
+    let warnings = match found {
+        Ok(warnings) => {
+            to_stderr(&format!("store: {place} can be used\n"));
+            warnings
+        }
+        Err(cause) => vec![format!("the store {place} cannot be used: {cause}")],
+    };
+    loaded.warnings.extend(warnings.into_iter().map(|reason| Fault {
+        file: arguments.config.clone(),
+        line: 0,
+        column: 0,
+        pointer: "/store".to_owned(),
+        reason,
+        suggestion: None,
+        lint: None,
+    }));
 }
 
 fn print_text(

@@ -15,6 +15,7 @@ mod outbound;
 mod page;
 mod route;
 mod settings;
+mod store;
 mod surfaces;
 mod tls;
 mod token;

@@ -4,11 +4,13 @@
 //! show. Everything optional here may still be required by [`super::compile`], which says so with the others.
 
 mod get_action;
+mod store;
 mod tls;
 mod traces;
 mod upstream;
 
 pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
+pub(super) use store::{Rates, Store, WhenDown};
 pub(super) use tls::{Tls, UpstreamTls};
 pub(super) use traces::Traces;
 pub(super) use upstream::{Ejection, Health, Server, Timeouts, Upstream};
@@ -65,7 +67,7 @@ pub(super) struct File {
     /// Clients that each limiter remembers, at most. Default 65536.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub(super) limiter_keys: Field<u32>,
-    /// Where acts that must not be done twice are recorded: `memory` (the default), gone with the process, or a file. Changing it needs a restart.
+    /// Where acts that must not be done twice are recorded: `memory` (the default), gone with the process, a file, or a Redis that several instances share. Changing it needs a restart.
     pub(super) store: Field<Either<MemoryWord, Store>>,
     /// Networks of proxies whose `X-Forwarded-For` is believed. Default none.
     pub(super) trusted_proxies: Field<Vec<Field<Network>>>,
@@ -106,20 +108,6 @@ pub(super) struct Token {
 pub(super) enum TokenClass {
     Act,
     Operator,
-}
-
-/// Where acts that must not be done twice are recorded, and how much of it.
-#[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Store {
-    /// A database file, made if it is not there, relative to this file: records survive a restart, and processes of one machine may share it. On a local disk. Without it, memory.
-    #[schemars(extend("examples" = ["/var/lib/formgate/records.db"]))]
-    pub(super) file: Field<Filled>,
-    /// Records, at most; then new keys are turned away, and none is forgotten early. Default 100000.
-    #[schemars(range(min = 1, max = 10_000_000))]
-    pub(super) max_records: Field<u32>,
-    /// Bytes of all records and the answers in them, at most, likewise. Default 64MiB in memory, 1GiB in a file.
-    pub(super) max_bytes: Field<Size>,
 }
 
 /// What holds for every route that does not say otherwise.

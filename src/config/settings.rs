@@ -44,12 +44,105 @@ pub struct Settings {
 /// Where acts that must not be done twice are recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Store {
-    /// The database file; memory where there is none.
-    pub file: Option<PathBuf>,
+    /// In what.
+    pub home: StoreHome,
     /// Records, at most.
     pub max_records: u64,
     /// Bytes of all records, at most.
     pub max_bytes: u64,
+    /// A client may hold one part in so many.
+    pub client_share: u64,
+}
+
+/// In what records are kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoreHome {
+    /// Gone with the process.
+    Memory,
+    /// A database file.
+    File(PathBuf),
+    /// A Redis or Valkey that several instances share.
+    Redis(Box<RedisStore>),
+}
+
+/// A Redis or Valkey that several instances share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RedisStore {
+    /// Where it is.
+    pub address: RedisAddress,
+    /// The number of the database.
+    pub database: u32,
+    /// The ACL user; the server's default where there is none.
+    pub user: Option<String>,
+    /// Its password.
+    pub password: Option<Secret>,
+    /// What all names in it begin with.
+    pub prefix: String,
+    /// How long one answer is waited for.
+    pub timeout: Duration,
+    /// What is done while it is down.
+    pub when_down: WhenDown,
+    /// Whether the rates of acts are counted in it.
+    pub shares_limits: bool,
+}
+
+/// Where a Redis is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RedisAddress {
+    /// A host and a port.
+    Tcp(String, u16),
+    /// A unix socket.
+    Unix(PathBuf),
+}
+
+/// What is done while the shared store is down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WhenDown {
+    /// With acts that have a key.
+    pub records: Policy,
+    /// With all acts, where rates are shared.
+    pub limits: Policy,
+}
+
+/// What is done without the shared store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// Nothing.
+    Refuse,
+    /// What this instance alone knows is gone by.
+    Local,
+}
+
+/// What must not be shown.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(String);
+
+impl Secret {
+    /// From a file.
+    pub fn new(text: String) -> Self {
+        Self(text)
+    }
+
+    /// To whom it is for.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("***")
+    }
+}
+
+impl fmt::Display for RedisAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(host, port) if host.contains(':') => write!(f, "redis://[{host}]:{port}"),
+            Self::Tcp(host, port) => write!(f, "redis://{host}:{port}"),
+            Self::Unix(path) => write!(f, "redis+unix://{}", path.display()),
+        }
+    }
 }
 
 /// Where traces go: OTLP over HTTP.

@@ -48,11 +48,13 @@ macro_rules! word {
 mod collector;
 mod link;
 mod server;
+mod store;
 
 pub(super) use server::{BalanceWord, HashKey};
 
 pub(super) use collector::{OtlpUrl, Share};
 pub(super) use link::{Label, Link, Parameter, Pointer, ReceiptWord, WebHost};
+pub(super) use store::{Part, PolicyWord, RedisUrl, StorePrefix};
 
 struct WordVisitor<T>(fn(&str) -> Result<T, String>);
 
@@ -99,7 +101,7 @@ word!(any
 word!(any
     /// `memory`.
     MemoryWord(()) by |text| if text == "memory" { Ok(()) } else {
-        Err("expected `memory`, or a mapping: `{ file: /var/lib/formgate/records.db }`".to_owned())
+        Err("expected `memory`, or a mapping: `{ file: /var/lib/formgate/records.db }` or `{ redis: …, when_down: … }`".to_owned())
     },
     { "const": "memory" });
 word!(any

@@ -74,6 +74,7 @@ impl Decision {
             Keyed::Unknown => self.conclude(Consequence::nobody_knows(), None),
             Keyed::Pending => self.refuse(ticket.turn_away(Reason::InProgress), None),
             Keyed::Conflict => self.refuse(ticket.turn_away(Reason::KeyConflict), None),
+            Keyed::Crowded => self.refuse(ticket.turn_away(Reason::RecordsShare), None),
             Keyed::Full => self.refuse(ticket.turn_away(Reason::RecordsFull), None),
             Keyed::Down => self.refuse(ticket.turn_away(Reason::RecordsDown), None),
         }

@@ -7,6 +7,7 @@
 use super::connection::{BodyBounds, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Request, read};
 use super::{App, Counted, fleet, log};
+use crate::config::Policy;
 use crate::gateway::{Reply, judge};
 use crate::json::Document;
 use crate::live::{Reload, Status};
@@ -165,6 +166,17 @@ fn readiness(app: &App) -> Reply {
             "cause": trouble.cause,
         })
     });
+    let limits = app.rates.as_ref().and_then(|rates| Some((rates.trouble()?, rates.when_down())));
+    let limits = limits.map(|(trouble, when_down)| {
+        json!({
+            "since": humantime::format_rfc3339_seconds(trouble.since).to_string(),
+            "cause": trouble.cause,
+            "meanwhile": match when_down {
+                Policy::Refuse => "refuse",
+                Policy::Local => "local",
+            },
+        })
+    });
     let (reachable, degraded) = fleet::readiness(&app.snapshot().gateway);
     let ready = reachable && !app.is_leaving();
     document(
@@ -177,6 +189,8 @@ fn readiness(app: &App) -> Reply {
             "needs_restart": needs_restart,
             "records_down": records,
             "degraded": degraded,
+            "limits_down": limits,
+            "store_warnings": app.records.warnings(),
         }),
     )
 }

@@ -40,7 +40,10 @@ pub(super) async fn answer(
 /// The key comes before the form: who repeats gets the same answer, also when the form has changed since.
 async fn open(app: &App, decision: &mut Decision, head: &Head<'_>, proposal: Proposal<'_>) {
     let Proposal { ticket, body, intent } = proposal;
-    let mut terms = intent.terms(ticket.lease());
+    if let Err(rejection) = app.pay(ticket.due()).await {
+        return decision.told(intent.turned_away(rejection), None, intent.into_trace());
+    }
+    let mut terms = intent.terms(&ticket);
     if app.is_draining() {
         terms.wait = Duration::ZERO;
     }
@@ -93,7 +96,7 @@ async fn perform(
         let (told, end) = intent.conclude(&consequence, upstream.status, receipt);
         ((told, Some(upstream)), end)
     };
-    let keyed = replay::keyed(&app.records, &intent.terms(admitted.ticket().lease()), act).await;
+    let keyed = replay::keyed(&app.records, &intent.terms(admitted.ticket()), act).await;
     let state = keyed.state();
     let turned_away = |reason| {
         admitted.ticket().turn_away(reason);
@@ -109,6 +112,7 @@ async fn perform(
         Keyed::Unknown => intent.unknown(),
         Keyed::Conflict => turned_away(Reason::KeyConflict),
         Keyed::Full => turned_away(Reason::RecordsFull),
+        Keyed::Crowded => turned_away(Reason::RecordsShare),
         Keyed::Down => turned_away(Reason::RecordsDown),
     };
     (told, state)

@@ -20,6 +20,8 @@ pub(super) enum Keyed<T> {
     Conflict,
     /// No room for a new key.
     Full,
+    /// No room for a new key of this client.
+    Crowded,
     /// The records cannot be reached.
     Down,
 }
@@ -34,6 +36,7 @@ impl<T> Keyed<T> {
             Self::Unknown => ReplayState::Unknown,
             Self::Conflict => ReplayState::Conflict,
             Self::Full => ReplayState::Full,
+            Self::Crowded => ReplayState::Crowded,
             Self::Down => ReplayState::Down,
         }
     }
@@ -79,7 +82,7 @@ pub(super) async fn keyed<T>(
     let until = Instant::now() + terms.wait;
     let mut pace = Pace::default();
     loop {
-        let begun = records.begin(terms.key, terms.fingerprint, terms.lease, terms.keep).await;
+        let begun = records.begin(terms).await;
         let Found { fingerprint, state, receipt: _, since: _ } = match begun {
             // A full disk can be read: what was done before is told, and nothing new is begun.
             Err(Down) => match records.find(terms.key).await {
@@ -87,6 +90,7 @@ pub(super) async fn keyed<T>(
                 Ok(None) | Err(Down) => return Keyed::Down,
             },
             Ok(Begun::Full) => return Keyed::Full,
+            Ok(Begun::Crowded) => return Keyed::Crowded,
             Ok(Begun::Fresh(receipt)) => {
                 return Keyed::Performed(once(records, terms.key, receipt, perform).await);
             }
@@ -165,17 +169,17 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::gateway::Fingerprint;
+    use crate::gateway::{Fingerprint, Holder};
     use crate::store::Bounds;
 
     fn terms(body: &[u8], wait: Duration) -> Terms {
         let time = Duration::from_mins(1);
         let (key, fingerprint) = (Key::of("test", b"k"), Fingerprint::of(body));
-        Terms { key, fingerprint, lease: time, keep: time, wait }
+        Terms { key, fingerprint, holder: Holder::from([0; 16]), lease: time, keep: time, wait }
     }
 
     fn records() -> Records {
-        Records::in_memory(Bounds { records: 2, bytes: 1 << 20 })
+        Records::in_memory(Bounds::undivided(2, 1 << 20))
     }
 
     async fn state(records: &Records) -> Option<State> {

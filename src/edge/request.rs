@@ -187,6 +187,10 @@ async fn proceed(
         Open::Attempt(attempt) => attempt::answer(app, &mut decision, head, attempt, body).await,
         Open::Collect(ticket) => {
             decision.spot = Some(Spot::Route(ticket.index()));
+            if let Err(rejection) = app.pay(ticket.due()).await {
+                decision.refuse(rejection, None);
+                return decision.over(body, ticket.deadline()).await;
+            }
             match decision.collect(app, body, ticket.limit(), ticket.deadline()).await {
                 Err(reason) => decision.refuse(ticket.void(reason), None),
                 Ok(Collected { bytes, hold: _held }) => {
@@ -197,6 +201,10 @@ async fn proceed(
         Open::Converse(conversation) => {
             decision.spot = Some(Spot::Own(conversation.desk.own));
             let desk = conversation.desk;
+            if let Err(rejection) = app.pay(conversation.due().as_ref()).await {
+                decision.turn_away(rejection);
+                return decision.over(body, desk.body_deadline).await;
+            }
             match decision.collect(app, body, desk.max_body, desk.body_deadline).await {
                 Err(reason) => {
                     let rejection = Rejection::from(reason);
@@ -241,7 +249,10 @@ async fn converse(
         Turn::Act { ticket, body, telling } => {
             decision.spot = Some(Spot::Route(ticket.index()));
             decision.door = telling.door();
-            act(app, decision, head, ticket, body).await;
+            match app.pay(ticket.due()).await {
+                Ok(()) => act(app, decision, head, ticket, body).await,
+                Err(rejection) => decision.refuse(rejection, None),
+            }
             decision.tell(app, &telling);
         }
         Turn::TurnedAway { index, rejection, telling } => {
@@ -334,6 +345,12 @@ impl Decision {
             reply.body = Bytes::from_static(b"{}");
         }
         self.reply = telling.tell(reply, self.outcome);
+    }
+
+    /// The same, where that is all that is left to do.
+    async fn over(mut self, body: &mut impl BodySource, deadline: Duration) -> Self {
+        self.read_over(body, deadline).await;
+        self
     }
 
     /// A body that is not wanted is read like one that is: broken or late, it ends the same way.

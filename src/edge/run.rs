@@ -7,10 +7,11 @@ use super::hand_over::{TakeOver, hand_over};
 use super::listen::{self, Listeners};
 use super::supervisor::Supervisor;
 use super::{App, Phase, activation, admin, pool, tls, upkeep, watch};
-use crate::config::{AccessLog, Listen, Loaded, Store};
+use crate::config::{AccessLog, Listen, Loaded, StoreHome};
+use crate::gateway::Ledger;
 use crate::live::Live;
-use crate::store::{Bounds, Records, StoreFault};
-use crate::telemetry::{Log, Sink, Telemetry};
+use crate::store::{Kept, Records, StoreFault};
+use crate::telemetry::{Log, Sink, StoreMeters, Telemetry};
 use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
 use pingora_runtime::Runtime;
@@ -45,7 +46,7 @@ pub enum ServeError {
         /// The system's words.
         cause: std::io::Error,
     },
-    /// The file of records cannot be opened.
+    /// Records cannot be kept where the config says.
     #[error("{0}")]
     Store(StoreFault),
     /// Something of the machine's is missing: threads, signals.
@@ -70,24 +71,30 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let settings = loaded.settings.clone();
     quiet_panics();
-    let records = records(&settings.store).map_err(ServeError::Store)?;
     let start = |error: &dyn std::fmt::Display| ServeError::Start(error.to_string());
+    let meters = StoreMeters::new().map_err(|error| start(&error))?;
+    let Kept { records, rates } = Kept::open(&settings.store, meters.clone()).map_err(ServeError::Store)?;
     let (take_over, mut inherited) = TakeOver::receive().map_err(|error| start(&error))?;
     activation::receive(&settings, &mut inherited)?;
     let supervisor = Arc::new(Supervisor::of_environment());
     let listeners = Listeners::of(&settings, &inherited)?;
     let telemetry = Telemetry::new(sink(&settings.access_log)?, settings.traces.clone());
     let telemetry = telemetry.map_err(|error| start(&error))?;
+    if let StoreHome::Redis(_) = &settings.store.home {
+        telemetry.show_store(&meters).map_err(|error| start(&error))?;
+    }
     let telemetry = Arc::new(telemetry);
     let limit = i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX);
     telemetry.inflight_body_bytes_limit.set(limit);
-    let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry)));
+    let ledger = rates.clone().map(|rates| rates as Arc<dyn Ledger>);
+    let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry), ledger));
     let threads = settings
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
     let app = Arc::new(App {
         budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),
         records: records.clone(),
+        rates,
         live: Arc::clone(&live),
         telemetry: Arc::clone(&telemetry),
         log,
@@ -310,14 +317,6 @@ impl Signals {
                 }
             }
         }
-    }
-}
-
-fn records(store: &Store) -> Result<Records, StoreFault> {
-    let bounds = Bounds { records: store.max_records, bytes: store.max_bytes };
-    match &store.file {
-        None => Ok(Records::in_memory(bounds)),
-        Some(path) => Records::open(path, bounds),
     }
 }
 

@@ -3,13 +3,13 @@
 //! [`Ticket`] is the permission to read a body, [`Admitted`] the permission to send it. Only
 //! [`Ticket::submit`] makes the second out of the first.
 
-use super::Limits;
 use super::balance::{Balance, HashBy, hash};
 use super::departure::Departure;
 use super::head::{ClientKey, Head, Length, Origin, PublicName};
 use super::judge::{Unfit, admitted, follow_to, with_document};
 use super::replay::Key;
 use super::route::{ContentTypeRule, Route};
+use super::{Due, Limits};
 use crate::form::Mismatch;
 use crate::json::{Kind, Value};
 use crate::media::is_json_utf8;
@@ -26,6 +26,8 @@ pub struct Ticket<'g> {
     pub(super) client: ClientKey,
     pub(super) origin: Origin,
     pub(super) public: Option<&'g PublicName>,
+    /// What it still has to be taken of, elsewhere.
+    pub(super) due: Option<Due>,
     /// `Idempotency-Key`, where the route takes one and one was given at its address.
     pub(super) key: Option<Key>,
 }
@@ -54,6 +56,11 @@ impl<'g> Ticket<'g> {
     /// From now to the last byte of the body.
     pub fn deadline(&self) -> Duration {
         self.route.body_deadline
+    }
+
+    /// What it still has to be taken of before anything is done, where several instances count together.
+    pub fn due(&self) -> Option<&Due> {
+        self.due.as_ref()
     }
 
     /// Strict parse, then the form: the same value that is published (GPT draft, "Verification").
@@ -107,12 +114,9 @@ impl<'g> Ticket<'g> {
     }
 }
 
-/// Counts a refused act against the client (DESIGN 4, limits).
+/// Counts a refused act against the client.
 pub(super) fn note_refused(route: &Route, client: ClientKey) {
-    if let Some(limiter) = &route.limits.refused {
-        // Whether there was one left is asked before the next act, not of this one.
-        let _ = limiter.take(client);
-    }
+    route.limits.note_refused(client);
 }
 
 /// Rates, before anything of the request is read further (U-17, G-40).

@@ -24,7 +24,7 @@ pub use url::{ResultUrl, Template};
 use super::act::{self, Ticket};
 use super::consequence::{Consequence, UpstreamResult};
 use super::head::{ClientKey, Head, Length, Method};
-use super::replay::{End, Fingerprint, Found, Key, ReceiptId, ReplayState, State, Terms};
+use super::replay::{End, Fingerprint, Found, Holder, Key, ReceiptId, ReplayState, State, Terms};
 use super::reply::{Outcome, Reply};
 use super::{Gateway, Spot, Triage};
 use crate::reason::{Reason, Rejection};
@@ -140,6 +140,7 @@ impl GetAction {
         }
     }
 
+    /// Over its rate.
     fn throttled(&self, rejection: Rejection) -> Told {
         let reply = self.rejected.throttled(rejection.retry_seconds());
         Told { reply, outcome: Outcome::Throttled, ..self.rejected(rejection.reason) }
@@ -191,7 +192,8 @@ impl Gateway {
             return tell(told, intent.trace);
         }
         let (departure, public) = (&place.departure, self.public.as_ref());
-        let ticket = Ticket { index, route, departure, client, origin, public, key: None };
+        let due = route.limits.due(client);
+        let ticket = Ticket { index, route, departure, client, origin, public, due, key: None };
         Triage::Attempt(Attempt::Open(Proposal { ticket, body, intent }))
     }
 }
@@ -228,10 +230,11 @@ impl Intent<'_> {
         self.key
     }
 
-    /// Under which terms it is done once. `lease` is how long that may take, at most.
-    pub fn terms(&self, lease: Duration) -> Terms {
+    /// Under which terms it is done once. `ticket` is that of its proposal.
+    pub fn terms(&self, ticket: &Ticket<'_>) -> Terms {
         let Self { action, key, fingerprint, .. } = *self;
-        Terms { key, fingerprint, lease, keep: action.keep, wait: action.wait }
+        let holder = Holder::of(ticket.client);
+        Terms { key, fingerprint, holder, lease: ticket.lease(), keep: action.keep, wait: action.wait }
     }
 
     /// Whether the upstream is to be contacted.
@@ -242,6 +245,14 @@ impl Intent<'_> {
     /// To the log.
     pub fn into_trace(self) -> Trace {
         self.trace
+    }
+
+    /// Nothing was done: over a rate, or the rate cannot be asked.
+    pub fn turned_away(&self, rejection: Rejection) -> Told {
+        if rejection.reason == Reason::Throttled {
+            return self.action.throttled(rejection);
+        }
+        Told { outcome: Outcome::Unavailable, ..self.action.rejected(rejection.reason) }
     }
 
     /// Nothing was done.

@@ -177,6 +177,11 @@ impl ClientKey {
         super::balance::hash(&self.0.to_le_bytes())
     }
 
+    /// To be hashed: an address itself is stored nowhere.
+    pub fn as_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
     /// The holder of a token, from wherever: keeps its allowance when the token itself is replaced.
     pub fn of_token(name: &str) -> Self {
         let hash = Sha256::digest(name);

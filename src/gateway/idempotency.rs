@@ -7,7 +7,7 @@
 use super::act::{Ticket, note_refused};
 use super::consequence::{Consequence, UpstreamResult};
 use super::head::Head;
-use super::replay::{End, Fingerprint, Key, Terms};
+use super::replay::{End, Fingerprint, Holder, Key, Terms};
 use super::reply::{Outcome, Reply};
 use super::route::Route;
 use crate::reason::{Face, Reason, Rejection};
@@ -73,8 +73,8 @@ impl Ticket<'_> {
     /// Under which terms this body would be sent once; `None` where there is no key.
     pub fn terms(&self, body: &[u8]) -> Option<Terms> {
         let (key, rule) = (self.key?, self.route.idempotency?);
-        let fingerprint = Fingerprint::of(body);
-        Some(Terms { key, fingerprint, lease: self.lease(), keep: rule.keep, wait: rule.wait })
+        let (fingerprint, holder) = (Fingerprint::of(body), Holder::of(self.client));
+        Some(Terms { key, fingerprint, holder, lease: self.lease(), keep: rule.keep, wait: rule.wait })
     }
 
     /// How long the exchange may take, with some room: who has not come back by then has been lost.

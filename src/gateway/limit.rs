@@ -10,6 +10,7 @@ use governor::nanos::Nanos;
 use governor::state::StateStore;
 use governor::state::keyed::ShrinkableKeyedStateStore;
 use governor::{Quota, RateLimiter};
+use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
 use std::hash::BuildHasher;
@@ -26,6 +27,59 @@ pub struct Limits {
     pub post: Option<Arc<Limiter>>,
     /// Refused acts. A client that has used them up cannot act until some have come back.
     pub refused: Option<Arc<Limiter>>,
+    /// Where what is used up of the last two is counted together with other instances. Arrivals are not: they are
+    /// bytes computed at load, and asking would cost more than answering.
+    shared: Option<Sharing>,
+}
+
+/// A rate of one route, as every instance names it: one that changes is another account.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Account {
+    name: [u8; 32],
+    /// Until one is given back.
+    pub period: Duration,
+    /// At once.
+    pub burst: u32,
+}
+
+impl Account {
+    fn of(kind: &str, route: &str, rate: Frequency) -> Self {
+        let Frequency { period, burst } = rate;
+        let name = Sha256::new()
+            .chain_update(format!("{kind} {route}\0"))
+            .chain_update(period.as_nanos().to_be_bytes())
+            .chain_update(burst.get().to_be_bytes());
+        Self { name: name.finalize().into(), period, burst: burst.get() }
+    }
+
+    /// Its name.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.name
+    }
+}
+
+/// What an act still has to be taken of, where several instances count together; what this process counts has been.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// Whom it is counted against.
+    pub client: ClientKey,
+    /// One is taken of this.
+    pub take: Option<Account>,
+    /// Of this one must be left.
+    pub look: Option<Account>,
+}
+
+/// Where refused acts are counted over all instances. Not waited for.
+pub trait Ledger: std::fmt::Debug + Send + Sync {
+    /// Takes one, whether there is one or not.
+    fn note(&self, account: &Account, client: ClientKey);
+}
+
+#[derive(Debug, Clone)]
+struct Sharing {
+    post: Option<Account>,
+    refused: Option<Account>,
+    ledger: Arc<dyn Ledger>,
 }
 
 impl Limits {
@@ -37,12 +91,40 @@ impl Limits {
         keys: usize,
     ) -> Self {
         let limiter = |rate: Option<Frequency>| rate.map(|rate| Arc::new(Limiter::new(rate, keys)));
-        Self { get: limiter(get), post: limiter(post), refused: limiter(refused) }
+        Self { get: limiter(get), post: limiter(post), refused: limiter(refused), shared: None }
     }
 
     /// No limit at all.
     pub fn none() -> Self {
-        Self { get: None, post: None, refused: None }
+        Self { get: None, post: None, refused: None, shared: None }
+    }
+
+    /// From now on counted together with other instances. `route` is what they call it, too.
+    pub fn share(&mut self, route: &str, ledger: &Arc<dyn Ledger>) {
+        let account = |kind, limiter: &Option<Arc<Limiter>>| {
+            limiter.as_ref().map(|limiter| Account::of(kind, route, limiter.rate))
+        };
+        let (post, refused) = (account("post", &self.post), account("refused", &self.refused));
+        if post.is_some() || refused.is_some() {
+            self.shared = Some(Sharing { post, refused, ledger: Arc::clone(ledger) });
+        }
+    }
+
+    /// What an act of this client has to be taken of elsewhere.
+    pub(super) fn due(&self, client: ClientKey) -> Option<Due> {
+        let Sharing { post, refused, ledger: _ } = self.shared.as_ref()?;
+        Some(Due { client, take: *post, look: *refused })
+    }
+
+    /// Counts a refused act against a client (DESIGN 4, limits).
+    pub(super) fn note_refused(&self, client: ClientKey) {
+        if let Some(limiter) = &self.refused {
+            // Whether there was one left is asked before the next act, not of this one.
+            let _ = limiter.take(client);
+        }
+        if let Some(Sharing { refused: Some(account), ledger, .. }) = &self.shared {
+            ledger.note(account, client);
+        }
     }
 
     /// Takes over what `older` remembers of clients, wherever the rate is the same: a reload

@@ -6,7 +6,7 @@ use super::act::Ticket;
 use super::arrival::Arrival;
 use super::head::{ClientKey, Head, Length, Method};
 use super::reply::Outcome;
-use super::{Cors, Limits, Page, Triage};
+use super::{Cors, Due, Limits, Page, Triage};
 use crate::form::Representation;
 use crate::media::is_json_utf8;
 use crate::reason::{Allow, Face, Reason, Rejection};
@@ -125,12 +125,14 @@ impl Own {
 }
 
 impl Conversation<'_> {
+    /// What it still has to be taken of, where several instances count together.
+    pub fn due(&self) -> Option<Due> {
+        self.limits.due(self.client)
+    }
+
     /// What was said at the desk is refused, for whatever reason: it is counted against the client.
     pub fn note_refused(&self) {
-        if let Some(limiter) = &self.limits.refused {
-            // Whether there was one left is asked before the next one.
-            let _ = limiter.take(self.client);
-        }
+        self.limits.note_refused(self.client);
     }
 }
 

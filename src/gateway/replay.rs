@@ -1,6 +1,7 @@
 //! What makes an act repeatable: the key it is known by, a mark of what was asked, and how far it has come.
 //! Words only; `store` keeps them, and decides nothing (REQUIREMENTS B-30).
 
+use super::head::ClientKey;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -18,6 +19,32 @@ pub struct Fingerprint([u8; 32]);
 /// Names a record to the outside, and says nothing about it: random, unguessable, as in `/r/<32 hex digits>`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ReceiptId([u8; 16]);
+
+/// Whose records are counted together: a client, over all routes and doors. Half of a SHA-256, for a client's address
+/// itself is kept nowhere.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Holder([u8; 16]);
+
+impl Holder {
+    /// The same for each request of a client, and for nobody else's.
+    pub fn of(client: ClientKey) -> Self {
+        let hash = Sha256::new().chain_update("holder\0").chain_update(client.as_bytes()).finalize();
+        let mut half = [0; 16];
+        half.iter_mut().zip(hash).for_each(|(byte, hashed)| *byte = hashed);
+        Self(half)
+    }
+
+    /// As stored.
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        &self.0
+    }
+}
+
+impl From<[u8; 16]> for Holder {
+    fn from(stored: [u8; 16]) -> Self {
+        Self(stored)
+    }
+}
 
 impl Key {
     /// `scope` says whose key it is: two scopes never share a record. A route's two doors store different
@@ -107,6 +134,12 @@ impl fmt::Debug for Key {
     }
 }
 
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        hex(f, &self.0)
+    }
+}
+
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         hex(f, &self.0)
@@ -163,6 +196,8 @@ pub enum Begun {
     Exists(Found),
     /// No room for a new key. Those that are there stay.
     Full,
+    /// More than half of the room is used, and this holder has its share of it. Others go on.
+    Crowded,
 }
 
 /// Under which terms an act is done once.
@@ -172,6 +207,8 @@ pub struct Terms {
     pub key: Key,
     /// What it is.
     pub fingerprint: Fingerprint,
+    /// In whose share of the room.
+    pub holder: Holder,
     /// How long it may take, at most: after that it is taken for lost.
     pub lease: Duration,
     /// How long its key is remembered.
@@ -195,14 +232,24 @@ pub enum ReplayState {
     Conflict,
     /// No room for a new key.
     Full,
+    /// No room for a new key of this client.
+    Crowded,
     /// The records could not be reached.
     Down,
 }
 
 impl ReplayState {
     /// Every state, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 7] =
-        [Self::Fresh, Self::Done, Self::Pending, Self::Unknown, Self::Conflict, Self::Full, Self::Down];
+    pub const ALL: [Self; 8] = [
+        Self::Fresh,
+        Self::Done,
+        Self::Pending,
+        Self::Unknown,
+        Self::Conflict,
+        Self::Full,
+        Self::Crowded,
+        Self::Down,
+    ];
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 mod database;
 mod place;
 
-use super::clock::{Clock, millis};
-use super::{Begun, Bounds, Down, End, Fingerprint, Found, Key, ReceiptId, Trouble};
+use super::clock::Clock;
+use super::{Begun, Bounds, Down, End, Found, Key, ReceiptId, Terms, Trouble};
 use database::{Database, Wanted};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,20 +41,11 @@ type Answer<T> = oneshot::Sender<Result<T, Down>>;
 #[derive(Debug)]
 enum Ask {
     Read(Wanted, Answer<Option<Found>>),
-    Begin(Wish, Answer<Begun>),
+    Begin(Terms, Answer<Begun>),
     /// Without an answer where nobody waits.
     Finish(Key, End, Option<Answer<()>>),
     Sweep,
     Close(std::sync::mpsc::Sender<()>),
-}
-
-/// What is to be begun.
-#[derive(Debug, Clone, Copy)]
-struct Wish {
-    key: Key,
-    fingerprint: Fingerprint,
-    lease: Duration,
-    keep: Duration,
 }
 
 /// An answer that waits for the end of its transaction.
@@ -91,14 +82,8 @@ impl FileRecords {
         self.ask(|answer| Ask::Read(Wanted::Receipt(id), answer)).await
     }
 
-    pub(super) async fn begin(
-        &self,
-        key: Key,
-        fingerprint: Fingerprint,
-        lease: Duration,
-        keep: Duration,
-    ) -> Result<Begun, Down> {
-        self.ask(|answer| Ask::Begin(Wish { key, fingerprint, lease, keep }, answer)).await
+    pub(super) async fn begin(&self, terms: &Terms) -> Result<Begun, Down> {
+        self.ask(|answer| Ask::Begin(*terms, answer)).await
     }
 
     pub(super) async fn finish(&self, key: Key, end: End) -> Result<(), Down> {
@@ -209,9 +194,9 @@ impl Scribe {
             for ask in batch.drain(..) {
                 match ask {
                     Ask::Read(wanted, answer) => settled.push(Settled::Read(answer, work.read(wanted)?)),
-                    Ask::Begin(Wish { key, fingerprint, lease, keep }, answer) => {
-                        let begun = work.begin(key, fingerprint, millis(lease), millis(keep))?;
-                        settled.push(Settled::Begun(key, answer, begun));
+                    Ask::Begin(terms, answer) => {
+                        let begun = work.begin(&terms)?;
+                        settled.push(Settled::Begun(terms.key, answer, begun));
                     }
                     Ask::Finish(key, end, answer) => {
                         work.finish(key, end)?;

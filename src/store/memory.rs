@@ -1,10 +1,12 @@
 //! Records in memory: one lock, held for the length of a map operation.
 
 use super::clock::{Clock, Millis, millis, system_time};
-use super::{Begun, Bounds, Down, End, Fingerprint, Found, Key, OVERHEAD, ReceiptId, State, new_receipt};
+use super::{
+    Begun, Bounds, Down, End, Fingerprint, Found, Holder, Holding, Key, OVERHEAD, ReceiptId, State, Terms,
+    new_receipt,
+};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 #[derive(Debug)]
 pub(super) struct Memory {
@@ -19,12 +21,15 @@ struct Shelf {
     receipts: HashMap<ReceiptId, Key>,
     /// By the end of their life, to forget the dead without a look at the living.
     ends: BTreeSet<(Millis, Key)>,
-    bytes: u64,
+    all: Holding,
+    /// None of them empty.
+    held: HashMap<Holder, Holding>,
 }
 
 #[derive(Debug)]
 struct Record {
     fingerprint: Fingerprint,
+    holder: Holder,
     state: State,
     receipt: ReceiptId,
     since: Millis,
@@ -67,50 +72,50 @@ impl Memory {
         shelf.records.get(key).map(|record| record.found(now))
     }
 
-    pub(super) fn begin(
-        &self,
-        key: Key,
-        fingerprint: Fingerprint,
-        lease: Duration,
-        keep: Duration,
-    ) -> Result<Begun, Down> {
+    pub(super) fn begin(&self, terms: &Terms) -> Result<Begun, Down> {
+        let Terms { key, fingerprint, holder, lease, keep, wait: _ } = *terms;
         let receipt = new_receipt()?;
         let (mut shelf, now) = self.swept();
         if let Some(record) = shelf.records.get(&key) {
             return Ok(Begun::Exists(record.found(now)));
         }
-        let full = shelf.records.len() as u64 >= self.bounds.records || shelf.bytes >= self.bounds.bytes;
-        if full {
-            return Ok(Begun::Full);
+        if let Some(turned_away) = self.bounds.turn_away(shelf.all, || shelf.holding(holder)) {
+            return Ok(turned_away);
         }
         let record = Record {
             fingerprint,
+            holder,
             state: State::Pending,
             receipt,
             since: now,
             lease: now + millis(lease),
             expires: now + millis(keep.max(lease)),
         };
-        shelf.bytes += record.bytes();
+        shelf.count(holder, Holding { records: 1, bytes: record.bytes() });
         shelf.ends.insert((record.expires, key));
         shelf.receipts.insert(receipt, key);
         shelf.records.insert(key, record);
         Ok(Begun::Fresh(receipt))
     }
 
-    pub(super) fn finish(&self, key: Key, end: End) {
+    /// Whether it was pending here.
+    pub(super) fn finish(&self, key: Key, end: End) -> bool {
         let (mut shelf, _) = self.swept();
         let Some(record) = shelf.records.get_mut(&key).filter(|record| record.state == State::Pending) else {
-            return;
+            return false;
         };
         let before = record.bytes();
         match end {
-            End::Forget => return shelf.forget(key),
+            End::Forget => {
+                shelf.forget(key);
+                return true;
+            }
             End::Unknown => record.state = State::Unknown,
             End::Done(answer) => record.state = State::Done(answer),
         }
-        let after = record.bytes();
-        shelf.bytes = shelf.bytes - before + after;
+        let (holder, more) = (record.holder, record.bytes() - before);
+        shelf.count(holder, Holding { records: 0, bytes: more });
+        true
     }
 
     pub(super) fn sweep(&self) {
@@ -133,9 +138,25 @@ impl Memory {
 }
 
 impl Shelf {
+    fn holding(&self, holder: Holder) -> Holding {
+        self.held.get(&holder).copied().unwrap_or_default()
+    }
+
+    fn count(&mut self, holder: Holder, more: Holding) {
+        self.all.gain(more);
+        self.held.entry(holder).or_default().gain(more);
+    }
+
     fn forget(&mut self, key: Key) {
         if let Some(record) = self.records.remove(&key) {
-            self.bytes -= record.bytes();
+            let gone = Holding { records: 1, bytes: record.bytes() };
+            self.all.lose(gone);
+            if let Some(held) = self.held.get_mut(&record.holder) {
+                held.lose(gone);
+                if held.records == 0 {
+                    self.held.remove(&record.holder);
+                }
+            }
             self.ends.remove(&(record.expires, key));
             self.receipts.remove(&record.receipt);
         }
@@ -144,6 +165,7 @@ impl Shelf {
             let room = self.records.len() * 2;
             self.records.shrink_to(room);
             self.receipts.shrink_to(room);
+            self.held.shrink_to(room);
         }
     }
 }

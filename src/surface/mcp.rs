@@ -178,7 +178,9 @@ impl Mcp {
             | Reason::KeyConflict
             | Reason::InProgress
             | Reason::RecordsFull
+            | Reason::RecordsShare
             | Reason::RecordsDown
+            | Reason::LimitsDown
             | Reason::Budget
             | Reason::Draining
             | Reason::Deadline

@@ -1,5 +1,6 @@
 //! Names for metrics and log. The only place where a [`Reason`] becomes text.
 
+use super::shared::{StoreAsk, StoreError};
 use super::{Handshake, STRAY};
 use crate::gateway::{Door, Gateway, Method, Outcome, Own, ReplayState, Spot, UpstreamResult};
 use crate::json::SyntaxKind;
@@ -57,8 +58,10 @@ reasons! {
     KeyConflict is "key_conflict" for Route;
     InProgress is "in_progress" for Route;
     RecordsFull is "records_full" for Route;
+    RecordsShare is "records_share" for Route;
     RecordsDown is "records_down" for Route;
     UpstreamFull is "upstream_full" for Route;
+    LimitsDown is "limits_down" for Route;
     Budget is "budget" for Route;
     Draining is "draining" for Route;
     Deadline is "deadline" for Both;
@@ -109,6 +112,28 @@ pub fn own_label(own: Own) -> &'static str {
     }
 }
 
+/// `ask` label.
+pub(super) fn store_ask_label(ask: StoreAsk) -> &'static str {
+    match ask {
+        StoreAsk::Find => "find",
+        StoreAsk::Begin => "begin",
+        StoreAsk::Finish => "finish",
+        StoreAsk::Receipt => "receipt",
+        StoreAsk::Take => "take",
+        StoreAsk::Note => "note",
+    }
+}
+
+/// `kind` label.
+pub(super) fn store_error_label(error: StoreError) -> &'static str {
+    match error {
+        StoreError::Timeout => "timeout",
+        StoreError::Connection => "connection",
+        StoreError::Refused => "refused",
+        StoreError::Down => "down",
+    }
+}
+
 /// `door` log field.
 pub fn door_label(door: Door) -> &'static str {
     match door {
@@ -128,6 +153,7 @@ pub fn replay_label(state: ReplayState) -> &'static str {
         ReplayState::Unknown => "unknown",
         ReplayState::Conflict => "conflict",
         ReplayState::Full => "full",
+        ReplayState::Crowded => "crowded",
         ReplayState::Down => "down",
     }
 }

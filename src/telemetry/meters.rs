@@ -28,7 +28,7 @@ const BYTES: [f64; 8] = [64.0, 256.0, 1024.0, 4096.0, 16_384.0, 65_536.0, 262_14
 /// All series of the process, and the access log.
 #[derive(Debug)]
 pub struct Telemetry {
-    registry: Registry,
+    pub(super) registry: Registry,
     families: Families,
     reloads: IntCounterVec,
     snapshot_info: IntGaugeVec,

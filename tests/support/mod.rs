@@ -6,6 +6,7 @@ pub(crate) mod client;
 pub(crate) mod clock;
 pub(crate) mod gate;
 pub(crate) mod metrics;
+pub(crate) mod redis;
 pub(crate) mod request;
 pub(crate) mod response;
 pub(crate) mod setup;

@@ -173,7 +173,8 @@ impl Compiler<'_> {
         Some(value)
     }
 
-    fn secret(&mut self, at: Mark, path: &str) -> Option<String> {
+    /// The text of a file, without the line break at its end.
+    pub(super) fn secret(&mut self, at: Mark, path: &str) -> Option<String> {
         let bytes = match self.files.read(path, MAX_SECRET) {
             Ok(bytes) => bytes,
             Err(reason) => {

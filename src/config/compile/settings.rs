@@ -1,16 +1,16 @@
 //! Process-wide settings.
 
 use super::{Compiler, Distinct, given};
-use crate::config::field::{Either, Field};
+use crate::config::field::Field;
 use crate::config::raw;
 use crate::config::tree::Tree;
-use crate::config::words::{AccessLogWord, AdminWord, Filled, MemoryWord, Network, TimeOrOff};
-use crate::config::{AccessLog, Collector, Settings, Store};
+use crate::config::words::{AccessLogWord, AdminWord, Network, TimeOrOff};
+use crate::config::{AccessLog, Collector, Settings};
 use ipnet::IpNet;
 use std::time::Duration;
 
 impl Compiler<'_> {
-    pub(super) fn settings(&self, file: &raw::File, traces: Option<Collector>) -> Option<Settings> {
+    pub(super) fn settings(&mut self, file: &raw::File, traces: Option<Collector>) -> Option<Settings> {
         let listen = self.required(&file.listen, Tree::ROOT, "listen", "[\"127.0.0.1:8080\"]");
         if let Field::Given(at, list) = &file.listen
             && list.is_empty()
@@ -23,6 +23,7 @@ impl Compiler<'_> {
                 distinct.claim(self, at, "the address", &address.0.address.to_string());
             }
         }
+        let store = self.store(&file.store);
         listen?;
         Some(Settings {
             listen: given(&file.listen).map(|(_, address)| address.0).collect(),
@@ -43,7 +44,7 @@ impl Compiler<'_> {
                 Some(AccessLogWord(log)) => log.clone(),
                 None => AccessLog::Stdout,
             },
-            store: self.store(&file.store),
+            store,
             traces,
             watch: match &file.watch {
                 Field::Given(at, TimeOrOff(Some(every))) if *every < Duration::from_millis(50) => {
@@ -54,29 +55,6 @@ impl Compiler<'_> {
                 Field::Absent | Field::Wrong(_) => Some(Duration::from_secs(1)),
             },
         })
-    }
-
-    fn store(&self, field: &Field<Either<MemoryWord, raw::Store>>) -> Store {
-        const NOTHING: raw::Store =
-            raw::Store { file: Field::Absent, max_records: Field::Absent, max_bytes: Field::Absent };
-        let entry = match field.given() {
-            Some(Either::Mapping(entry)) => entry,
-            Some(Either::Scalar(_)) | None => &NOTHING,
-        };
-        let file = match &entry.file {
-            Field::Given(at, Filled(name)) if name.ends_with('/') || name.contains('\0') => {
-                self.fault(*at, "expected the path of a file");
-                None
-            }
-            Field::Given(_, Filled(name)) => Some(self.files.path_of(name)),
-            Field::Absent | Field::Wrong(_) => None,
-        };
-        let bytes = if file.is_some() { 1 << 30 } else { 64 << 20 };
-        Store {
-            file,
-            max_records: u64::from(self.number(&entry.max_records, 1..=10_000_000, 100_000)),
-            max_bytes: self.size(&entry.max_bytes, 1 << 16..=1 << 40, bytes) as u64,
-        }
     }
 
     pub(super) fn networks(&self, field: &Field<Vec<Field<Network>>>) -> Vec<IpNet> {

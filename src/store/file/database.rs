@@ -3,15 +3,18 @@
 //! `SQLite`, because several processes must be able to have the file open: a hand-over runs two at once. Its
 //! write-ahead log with `synchronous=FULL` makes a commit one fsync.
 
-use super::super::clock::{Clock, Millis, system_time};
+use super::super::clock::{Clock, Millis, millis, system_time};
 use super::super::{
-    Begun, Bounds, Down, End, Fingerprint, Found, Key, OVERHEAD, ReceiptId, State, new_receipt,
+    Begun, Bounds, Down, End, Fingerprint, Found, Holding, Key, OVERHEAD, ReceiptId, State, Terms,
+    new_receipt,
 };
 use super::place::Place;
 use bytes::Bytes;
 use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Params, Row, Transaction, TransactionBehavior,
+    params,
 };
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,11 +34,16 @@ const TABLES: &str = "
         answer BLOB,
         since INTEGER NOT NULL,
         lease INTEGER NOT NULL,
-        expires INTEGER NOT NULL
+        expires INTEGER NOT NULL,
+        holder BLOB
     ) STRICT;
     CREATE INDEX records_by_end ON records (expires);
     CREATE TABLE clock (id INTEGER PRIMARY KEY CHECK (id = 1), now INTEGER NOT NULL) STRICT;
     INSERT INTO clock VALUES (1, 0);";
+
+/// What files made before there were shares lack. Older processes that have the file open leave it empty: such a record
+/// is in nobody's share.
+const HOLDER: &str = "ALTER TABLE records ADD COLUMN holder BLOB";
 
 /// How `state` is written.
 const PENDING: i64 = 0;
@@ -91,8 +99,9 @@ pub(super) struct Database {
 /// How much is in the file: counted once, then kept, until another process has written.
 #[derive(Debug, Default)]
 struct Tally {
-    records: u64,
-    bytes: u64,
+    all: Holding,
+    /// None of them empty; the records of nobody under no name.
+    held: HashMap<Vec<u8>, Holding>,
     /// `data_version` that it is true of; none where it is not known.
     version: Option<i64>,
 }
@@ -145,6 +154,10 @@ impl Database {
             );
             connection.execute_batch(&made)?;
         }
+        let columns = "SELECT count(*) FROM pragma_table_info('records') WHERE name = 'holder'";
+        if connection.query_row(columns, [], |row| row.get::<_, i64>(0))? == 0 {
+            connection.execute_batch(HOLDER)?;
+        }
         let sound: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
         if sound != "ok" {
             return Err(Fault::damaged(&sound));
@@ -158,7 +171,7 @@ impl Database {
     }
 
     pub(super) fn count(&self) -> u64 {
-        self.tally.records
+        self.tally.all.records
     }
 
     /// All of the work, durable, or nothing of it; what only reads needs no transaction.
@@ -206,18 +219,52 @@ impl Tally {
     fn refresh(&mut self, connection: &Connection) -> Result<(), Fault> {
         let version = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         if self.version != Some(version) {
-            let count = "SELECT count(*), coalesce(sum(coalesce(length(answer), 0)), 0) FROM records";
-            let (records, bytes): (u64, u64) =
-                connection.prepare_cached(count)?.query_row([], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            *self = Self { records, bytes: bytes + records * OVERHEAD, version: Some(version) };
+            *self = Self { version: Some(version), ..Self::default() };
+            for (holder, holding) in holdings(connection, "records", [])? {
+                self.all.gain(holding);
+                self.held.insert(holder, holding);
+            }
         }
         Ok(())
     }
 
-    fn lose(&mut self, records: u64, answers: u64) {
-        self.records = self.records.saturating_sub(records);
-        self.bytes = self.bytes.saturating_sub(records * OVERHEAD + answers);
+    fn gain(&mut self, holder: &[u8], more: Holding) {
+        self.all.gain(more);
+        if let Some(held) = self.held.get_mut(holder) {
+            held.gain(more);
+        } else {
+            self.held.insert(holder.to_owned(), more);
+        }
     }
+
+    fn lose(&mut self, holder: &[u8], less: Holding) {
+        self.all.lose(less);
+        if let Some(held) = self.held.get_mut(holder) {
+            held.lose(less);
+            if held.records == 0 {
+                self.held.remove(holder);
+            }
+        }
+    }
+}
+
+/// What each holder has in these rows, with `coalesce` for records that are nobody's.
+fn holdings(
+    connection: &Connection,
+    rows: &str,
+    params: impl Params,
+) -> Result<Vec<(Vec<u8>, Holding)>, Fault> {
+    let sums = format!(
+        "SELECT coalesce(holder, x''), count(*), coalesce(sum(coalesce(length(answer), 0)), 0) \
+         FROM {rows} GROUP BY coalesce(holder, x'')"
+    );
+    let mut query = connection.prepare_cached(&sums)?;
+    let read = |row: &Row<'_>| {
+        let (records, answers): (u64, u64) = (row.get(1)?, row.get(2)?);
+        Ok((row.get(0)?, Holding { records, bytes: records * OVERHEAD + answers }))
+    };
+    let found = query.query_map(params, read)?.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(found)
 }
 
 /// What can be done within one transaction.
@@ -266,29 +313,28 @@ impl Work<'_> {
         })
     }
 
-    pub(super) fn begin(
-        &mut self,
-        key: Key,
-        fingerprint: Fingerprint,
-        lease: Millis,
-        keep: Millis,
-    ) -> Result<Begun, Fault> {
+    pub(super) fn begin(&mut self, terms: &Terms) -> Result<Begun, Fault> {
+        let Terms { key, fingerprint, ref holder, lease, keep, wait: _ } = *terms;
+        let (holder, lease, keep) = (holder.as_bytes(), millis(lease), millis(keep));
         if let Some(found) = self.read(Wanted::Key(key))? {
             return Ok(Begun::Exists(found));
         }
-        self.remove_dead(if self.is_full() { SWEEP } else { EXCHANGE })?;
-        if self.is_full() {
-            return Ok(Begun::Full);
+        let scarce = self.turn_away(holder).is_some();
+        self.remove_dead(if scarce { SWEEP } else { EXCHANGE })?;
+        if let Some(turned_away) = self.turn_away(holder) {
+            return Ok(turned_away);
         }
         // A dead one of this key may still be there.
-        let dead = "DELETE FROM records WHERE key = ?1 RETURNING coalesce(length(answer), 0)";
-        let dead = self.connection.prepare_cached(dead)?.query_row([key.as_bytes()], |row| row.get(0));
-        if let Some(answer) = dead.optional()? {
-            self.tally.lose(1, answer);
+        let dead = "DELETE FROM records WHERE key = ?1 \
+                    RETURNING coalesce(holder, x''), coalesce(length(answer), 0)";
+        let read = |row: &Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, u64>(1)?));
+        let dead = self.connection.prepare_cached(dead)?.query_row([key.as_bytes()], read);
+        if let Some((holder, answer)) = dead.optional()? {
+            self.tally.lose(&holder, Holding { records: 1, bytes: OVERHEAD + answer });
         }
         let receipt = new_receipt()?;
-        let insert = "INSERT INTO records (key, receipt, fingerprint, state, since, lease, expires) \
-                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let insert = "INSERT INTO records (key, receipt, fingerprint, state, since, lease, expires, holder) \
+                      VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
         self.connection.prepare_cached(insert)?.execute(params![
             key.as_bytes(),
             receipt.as_bytes(),
@@ -297,9 +343,9 @@ impl Work<'_> {
             self.now,
             self.now + lease,
             self.now + keep.max(lease),
+            holder,
         ])?;
-        self.tally.records += 1;
-        self.tally.bytes += OVERHEAD;
+        self.tally.gain(holder, Holding { records: 1, bytes: OVERHEAD });
         Ok(Begun::Fresh(receipt))
     }
 
@@ -307,19 +353,27 @@ impl Work<'_> {
         let key = key.as_bytes();
         match end {
             End::Forget => {
-                let forget = "DELETE FROM records WHERE key = ?1 AND state = ?2";
-                let gone = self.connection.prepare_cached(forget)?.execute(params![key, PENDING])?;
-                self.tally.lose(gone as u64, 0);
+                let forget =
+                    "DELETE FROM records WHERE key = ?1 AND state = ?2 RETURNING coalesce(holder, x'')";
+                let mut forget = self.connection.prepare_cached(forget)?;
+                let gone = forget.query_row(params![key, PENDING], |row| row.get::<_, Vec<u8>>(0));
+                if let Some(holder) = gone.optional()? {
+                    self.tally.lose(&holder, Holding { records: 1, bytes: OVERHEAD });
+                }
             }
             End::Unknown => {
                 let end = "UPDATE records SET state = ?1 WHERE key = ?2 AND state = ?3";
                 self.connection.prepare_cached(end)?.execute(params![UNKNOWN, key, PENDING])?;
             }
             End::Done(answer) => {
-                let end = "UPDATE records SET state = ?1, answer = ?2 WHERE key = ?3 AND state = ?4";
+                let end = "UPDATE records SET state = ?1, answer = ?2 WHERE key = ?3 AND state = ?4 \
+                           RETURNING coalesce(holder, x'')";
                 let done = params![DONE, &answer[..], key, PENDING];
-                let done = self.connection.prepare_cached(end)?.execute(done)?;
-                self.tally.bytes += done as u64 * answer.len() as u64;
+                let mut end = self.connection.prepare_cached(end)?;
+                let done = end.query_row(done, |row| row.get::<_, Vec<u8>>(0));
+                if let Some(holder) = done.optional()? {
+                    self.tally.gain(&holder, Holding { records: 0, bytes: answer.len() as u64 });
+                }
             }
         }
         Ok(())
@@ -329,23 +383,22 @@ impl Work<'_> {
         self.remove_dead(SWEEP)
     }
 
-    fn is_full(&self) -> bool {
-        self.tally.records >= self.bounds.records || self.tally.bytes >= self.bounds.bytes
+    fn turn_away(&self, holder: &[u8]) -> Option<Begun> {
+        let held = || self.tally.held.get(holder).copied().unwrap_or_default();
+        self.bounds.turn_away(self.tally.all, held)
     }
 
     /// Removes the longest dead, so many at most.
     fn remove_dead(&mut self, limit: u64) -> Result<(), Fault> {
-        let dead = "SELECT count(*), coalesce(sum(coalesce(length(answer), 0)), 0) FROM \
-                    (SELECT answer FROM records WHERE expires <= ?1 ORDER BY expires, id LIMIT ?2)";
-        let (records, answers): (u64, u64) = self
-            .connection
-            .prepare_cached(dead)?
-            .query_row([self.now, limit], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        if records > 0 {
+        let dead = "(SELECT holder, answer FROM records WHERE expires <= ?1 ORDER BY expires, id LIMIT ?2)";
+        let dead = holdings(self.connection, dead, [self.now, limit])?;
+        if !dead.is_empty() {
             let remove = "DELETE FROM records WHERE id IN \
                           (SELECT id FROM records WHERE expires <= ?1 ORDER BY expires, id LIMIT ?2)";
             self.connection.prepare_cached(remove)?.execute([self.now, limit])?;
-            self.tally.lose(records, answers);
+            for (holder, gone) in dead {
+                self.tally.lose(&holder, gone);
+            }
         }
         Ok(())
     }

@@ -1,0 +1,305 @@
+//! What several instances share, in a Redis or Valkey: records of acts that must not be done twice, and what clients
+//! have used up of their rates. Time is the server's, each question one script, one round trip.
+//!
+//! While the server is down the config says what is done. `local` is a memory of this process: what was begun in it
+//! is ended in it, and remembered in it, also when the server has come back.
+
+mod link;
+mod mark;
+mod owed;
+mod rates;
+mod script;
+
+pub use rates::Rates;
+
+use super::clock::system_time;
+use super::memory::Memory;
+use super::{
+    Begun, Bounds, Down, End, Fingerprint, Found, Holding, Key, ReceiptId, State, Terms, Trouble, new_receipt,
+};
+use crate::config::{Policy, RedisStore};
+use crate::telemetry::{StoreAsk, StoreMeters};
+use bytes::Bytes;
+use link::Link;
+use owed::Debt;
+use redis::{FromRedisValue, ParsingError, Value};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+
+/// What this process may keep of records while the server is down.
+const LOCAL_BYTES: u64 = 64 << 20;
+
+/// A way to a server. A clone is the same way.
+#[derive(Debug, Clone)]
+pub(super) struct Shared {
+    link: Arc<Link>,
+    /// Of the thread that keeps the link: for what nobody waits for.
+    thread: Handle,
+    /// What names of clients are hashed with.
+    secret: Arc<str>,
+}
+
+impl Shared {
+    pub(super) fn open(store: &RedisStore, meters: StoreMeters) -> Result<Self, String> {
+        let (link, thread) = Link::open(store, meters)?;
+        let secret = store.password.as_ref().map_or("", |password| password.reveal()).into();
+        Ok(Self { link, thread, secret })
+    }
+
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.link.trouble()
+    }
+
+    pub(super) fn warnings(&self) -> Vec<String> {
+        self.link.warnings()
+    }
+
+    /// A name for something of a client's: without the password nobody can find out whose it is by trying addresses.
+    fn name(&self, kind: &str, parts: &[&[u8]]) -> String {
+        let mut hash = Sha256::new().chain_update(kind);
+        for part in [self.secret.as_bytes()].iter().chain(parts) {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let mut half = [0; 16];
+        half.iter_mut().zip(hash.finalize()).for_each(|(byte, hashed)| *byte = hashed);
+        format!("{:032x}", u128::from_be_bytes(half))
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // The thread has one itself.
+        if Arc::strong_count(&self.secret) == 1 {
+            self.link.close();
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct SharedRecords {
+    pub(super) shared: Shared,
+    bounds: Bounds,
+    /// Where it may be used while the server is down.
+    pub(super) local: Option<Memory>,
+}
+
+impl SharedRecords {
+    pub(super) fn new(shared: Shared, bounds: Bounds, when_down: Policy) -> Self {
+        let all = Holding { bytes: bounds.all.bytes.min(LOCAL_BYTES), ..bounds.all };
+        let local = match when_down {
+            Policy::Refuse => None,
+            Policy::Local => Some(Memory::new(Bounds { all, ..bounds })),
+        };
+        Self { shared, bounds, local }
+    }
+
+    pub(super) async fn find(&self, key: Key) -> Result<Option<Found>, Down> {
+        if let Some(found) = self.in_memory(|local| local.find(key)) {
+            return Ok(Some(found));
+        }
+        let call = self.link().scripts.find(key);
+        self.or_nothing(self.read(StoreAsk::Find, &call).await)
+    }
+
+    pub(super) async fn receipt(&self, id: ReceiptId) -> Result<Option<Found>, Down> {
+        if let Some(found) = self.in_memory(|local| local.receipt(id)) {
+            return Ok(Some(found));
+        }
+        let call = self.link().scripts.receipt(id);
+        self.or_nothing(self.read(StoreAsk::Receipt, &call).await)
+    }
+
+    pub(super) async fn begin(&self, terms: &Terms) -> Result<Begun, Down> {
+        if let Some(found) = self.in_memory(|local| local.find(terms.key)) {
+            return Ok(Begun::Exists(found));
+        }
+        match (self.begin_shared(terms).await, &self.local) {
+            (Ok(begun), _) => Ok(begun),
+            (Err(Down), Some(local)) => local.begin(terms),
+            (Err(Down), None) => Err(Down),
+        }
+    }
+
+    async fn begin_shared(&self, terms: &Terms) -> Result<Begun, Down> {
+        if self.link().forgetful().is_some() {
+            return Err(Down);
+        }
+        let holder = self.shared.name("holder", &[terms.holder.as_bytes()]);
+        let mut again = true;
+        loop {
+            let receipt = new_receipt()?;
+            let latest = self.link().latest();
+            let call = self.link().scripts.begin(terms, &holder, receipt, &self.bounds, latest);
+            // Whether it was begun or not, if nobody learns of it nobody acts.
+            let mut orphan = Orphan { link: self.link(), key: terms.key, receipt, told: false };
+            let said = self.link().ask::<Said>(StoreAsk::Begin, &call).await?;
+            orphan.told = true;
+            return Ok(match said {
+                Said::Found(found) => Begun::Exists(found),
+                Said::Fresh => Begun::Fresh(receipt),
+                Said::Full => Begun::Full,
+                Said::Crowded => Begun::Crowded,
+                Said::Late(now) if again => {
+                    // Its clock was set, or this question has lain somewhere: once more, by what it says.
+                    self.link().learn(now);
+                    again = false;
+                    continue;
+                }
+                Said::Late(_) | Said::Nothing => return Err(Down),
+            });
+        }
+    }
+
+    pub(super) async fn finish(&self, key: Key, end: End) -> Result<(), Down> {
+        if let Some(local) = &self.local
+            && local.finish(key, end.clone())
+        {
+            return Ok(());
+        }
+        let call = self.link().scripts.finish(key, &end, None);
+        match self.link().ask::<u8>(StoreAsk::Finish, &call).await {
+            Ok(_) => Ok(()),
+            // Not lost: it is written as soon as the server is back, if this process lives to see it.
+            Err(Down) => {
+                self.link().owed.add(Debt { key, end, receipt: None });
+                Err(Down)
+            }
+        }
+    }
+
+    pub(super) fn abandon(&self, key: Key) {
+        let here = self.local.as_ref().is_some_and(|local| local.finish(key, End::Unknown));
+        if !here {
+            self.link().owed.add(Debt { key, end: End::Unknown, receipt: None });
+        }
+    }
+
+    pub(super) fn sweep(&self) {
+        if let Some(local) = &self.local {
+            local.sweep();
+        }
+        self.link().owed.look();
+    }
+
+    /// As the server last said, and what this process keeps besides.
+    pub(super) fn count(&self) -> u64 {
+        self.link().count() + self.local.as_ref().map_or(0, Memory::count)
+    }
+
+    pub(super) fn trouble(&self) -> Option<Trouble> {
+        self.link().trouble().or_else(|| self.link().forgetful())
+    }
+
+    /// Waits until what is owed is written, within the time.
+    pub(super) fn close(&self, within: Duration) {
+        let until = Instant::now() + within;
+        while !self.link().owed.is_empty() && Instant::now() < until && self.link().trouble().is_none() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn owes(&self) -> bool {
+        !self.link().owed.is_empty()
+    }
+
+    fn link(&self) -> &Link {
+        &self.shared.link
+    }
+
+    fn in_memory<T>(&self, read: impl FnOnce(&Memory) -> Option<T>) -> Option<T> {
+        self.local.as_ref().filter(|local| local.count() > 0).and_then(read)
+    }
+
+    async fn read(&self, ask: StoreAsk, call: &script::Call<'_>) -> Result<Option<Found>, Down> {
+        match self.link().ask::<Said>(ask, call).await? {
+            Said::Found(found) => Ok(Some(found)),
+            Said::Nothing => Ok(None),
+            Said::Fresh | Said::Full | Said::Crowded | Said::Late(_) => Err(Down),
+        }
+    }
+
+    /// Where this process goes by what it knows alone, it knows nothing of this.
+    fn or_nothing(&self, found: Result<Option<Found>, Down>) -> Result<Option<Found>, Down> {
+        match found {
+            Err(Down) if self.local.is_some() => Ok(None),
+            found => found,
+        }
+    }
+}
+
+/// What may have been begun for nobody: who asked did not wait for the answer, or did not get it.
+struct Orphan<'r> {
+    link: &'r Link,
+    key: Key,
+    receipt: ReceiptId,
+    told: bool,
+}
+
+impl Drop for Orphan<'_> {
+    fn drop(&mut self) {
+        if !self.told {
+            let Self { key, receipt, .. } = *self;
+            self.link.owed.add(Debt { key, end: End::Forget, receipt: Some(receipt) });
+        }
+    }
+}
+
+/// What the scripts of records answer.
+#[derive(Debug)]
+enum Said {
+    Found(Found),
+    Fresh,
+    Full,
+    Crowded,
+    Late(i64),
+    Nothing,
+}
+
+impl FromRedisValue for Said {
+    fn from_redis_value(value: Value) -> Result<Self, ParsingError> {
+        let strange = || ParsingError::from("not an answer of formgate's script");
+        let parts = match value {
+            Value::Nil | Value::Boolean(false) => return Ok(Self::Nothing),
+            Value::Array(parts) => parts,
+            _ => return Err(strange()),
+        };
+        let mut parts = parts.into_iter();
+        let mut bytes = || match parts.next() {
+            Some(Value::BulkString(bytes)) => Ok(bytes),
+            Some(Value::Int(number)) => Ok(number.to_string().into_bytes()),
+            Some(_) | None => Err(strange()),
+        };
+        let number = |bytes: Vec<u8>| {
+            String::from_utf8(bytes).ok().and_then(|digits| digits.parse::<i64>().ok()).ok_or_else(strange)
+        };
+        Ok(match &bytes()?[..] {
+            b"fresh" => Self::Fresh,
+            b"full" => Self::Full,
+            b"crowded" => Self::Crowded,
+            b"late" => Self::Late(number(bytes()?)?),
+            b"found" => {
+                let fingerprint = <[u8; 32]>::try_from(bytes()?).map_err(|_| strange())?;
+                let (state, answer, receipt) = (bytes()?, bytes()?, bytes()?);
+                let receipt = std::str::from_utf8(&receipt).ok().and_then(ReceiptId::read);
+                let state = match &state[..] {
+                    b"pending" => State::Pending,
+                    b"done" => State::Done(Bytes::from(answer)),
+                    b"unknown" => State::Unknown,
+                    _ => return Err(strange()),
+                };
+                let since = u64::try_from(number(bytes()?)?).unwrap_or_default();
+                Self::Found(Found {
+                    fingerprint: Fingerprint::from(fingerprint),
+                    state,
+                    receipt: receipt.ok_or_else(strange)?,
+                    since: system_time(since),
+                })
+            }
+            _ => return Err(strange()),
+        })
+    }
+}

@@ -1,0 +1,18 @@
+-- KEYS: record, ends, sizes, held. ARGV: key, how it ended, answer, the receipt it was begun under or nothing.
+-- Only what is pending is ended.
+local key = ARGV[1]
+local f = redis.call('HMGET', KEYS[1], 'state', 'expires', 'receipt')
+if f[1] ~= 'pending' or tonumber(f[2]) <= now then return 0 end
+if ARGV[4] ~= '' and ARGV[4] ~= f[3] then return 0 end
+if ARGV[2] == 'forget' then
+  redis.call('DEL', KEYS[1])
+  forget(key)
+elseif ARGV[2] == 'unknown' then
+  redis.call('HSET', KEYS[1], 'state', 'unknown')
+else
+  redis.call('HSET', KEYS[1], 'state', 'done', 'answer', ARGV[3])
+  local bytes, holder = size(key)
+  redis.call('HSET', sizes, key, string.format('%.0f', bytes + #ARGV[3]) .. ' ' .. holder)
+  add(holder, 0, #ARGV[3])
+end
+return 1
