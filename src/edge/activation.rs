@@ -22,7 +22,7 @@ pub(super) fn receive(settings: &Settings, inherited: &mut Fds) -> Result<(), Se
                 Some(AdminAddress::Tcp(asked)) if asked == address => Some(format!("admin:{address}")),
                 Some(AdminAddress::Tcp(_) | AdminAddress::Unix(_)) | None => None,
             };
-            let asked = public.or(admin).ok_or_else(|| unnamed(address.to_string()))?;
+            let asked = public.or(admin).ok_or_else(|| unnamed(&address.to_string()))?;
             socket.set_nonblocking(true).map_err(|cause| broken(number, &cause))?;
             inherited.add(format!("{asked}={address}"), socket.into_raw_fd());
         } else {
@@ -30,10 +30,9 @@ pub(super) fn receive(settings: &Settings, inherited: &mut Fds) -> Result<(), Se
             let socket = socket.ok_or_else(|| broken(number, &"neither TCP nor a unix stream"))?;
             let address = socket.local_addr().map_err(|cause| broken(number, &cause))?;
             listens(&socket, number)?;
-            let path =
-                address.as_pathname().ok_or_else(|| unnamed("of a unix socket without a path".to_owned()))?;
+            let path = address.as_pathname().ok_or_else(|| unnamed("of a unix socket without a path"))?;
             if !matches!(&settings.admin, Some(AdminAddress::Unix(asked)) if asked == path) {
-                return Err(unnamed(format!("unix:{}", path.display())));
+                return Err(unnamed(&format!("unix:{}", path.display())));
             }
             socket.set_nonblocking(true).map_err(|cause| broken(number, &cause))?;
             inherited.add(format!("admin:{0}={0}", path.display()), socket.into_raw_fd());
@@ -55,7 +54,7 @@ fn broken(number: usize, cause: &dyn std::fmt::Display) -> ServeError {
     ServeError::Passed(format!("socket {} that systemd passed cannot be used: {cause}", number + 1))
 }
 
-fn unnamed(address: String) -> ServeError {
+fn unnamed(address: &str) -> ServeError {
     ServeError::Passed(format!(
         "systemd passed the socket {address}, which stands neither in `listen` nor as `admin`: write it there exactly so, or \
          take it out of the socket unit"

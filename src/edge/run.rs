@@ -84,8 +84,7 @@ pub fn serve(
         telemetry.show_store(&meters).map_err(|error| start(&error))?;
     }
     let telemetry = Arc::new(telemetry);
-    let limit = i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX);
-    telemetry.inflight_body_bytes_limit.set(limit);
+    telemetry.inflight_body_bytes_limit.set(i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX));
     let ledger = rates.clone().map(|rates| rates as Arc<dyn Ledger>);
     let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry), ledger));
     let threads = settings
@@ -119,11 +118,7 @@ pub fn serve(
 
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
     let workers = Arc::new(Runtime::new_no_steal(threads, "worker"));
-    if let Runtime::NoSteal(workers) = &*workers {
-        for number in 0..threads {
-            workers.get_runtime_at(number).spawn(pool::sweep());
-        }
-    }
+    sweep_pools(&workers, threads);
     let control = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let control = control.map_err(|error| start(&error))?;
     // Heard before anything is served: a stop that comes with the first request is a stop like any other.
@@ -162,14 +157,7 @@ pub fn serve(
             }
             Stop::Asked => {
                 supervisor.stopping();
-                if !settings.leave.is_zero() {
-                    tracing::info!(leave = ?settings.leave, "leaving: still serving, each answer the last of its connection");
-                    app.enter(Phase::Leaving);
-                    tokio::select! {
-                        () = tokio::time::sleep(settings.leave) => {}
-                        () = signals.stop() => {}
-                    }
-                }
+                linger(&app, settings.leave, &mut signals).await;
             }
         }
         upkeep.abort();
@@ -194,12 +182,35 @@ pub fn serve(
     Ok(())
 }
 
+/// Each worker has connections of its own to upstreams, and looks after them.
+fn sweep_pools(workers: &Runtime, threads: usize) {
+    if let Runtime::NoSteal(workers) = workers {
+        for number in 0..threads {
+            workers.get_runtime_at(number).spawn(pool::sweep());
+        }
+    }
+}
+
 /// A panic's message may quote what it choked on: only its place is told.
 fn quiet_panics() {
     std::panic::set_hook(Box::new(|info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         tracing::error!(place, "something unforeseen: please report it");
     }));
+}
+
+/// Goes on serving until load balancers have looked away (`leave`): each answer is the last of its connection, and
+/// `/readyz` says why.
+async fn linger(app: &App, leave: Duration, signals: &mut Signals) {
+    if leave.is_zero() {
+        return;
+    }
+    tracing::info!(?leave, "leaving: still serving, each answer the last of its connection");
+    app.enter(Phase::Leaving);
+    tokio::select! {
+        () = tokio::time::sleep(leave) => {}
+        () = signals.stop() => {}
+    }
 }
 
 /// Lets open connections say what they have to say, each answer being the last; then takes no more acts

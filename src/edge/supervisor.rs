@@ -74,9 +74,10 @@ impl Supervisor {
                 said = now;
             }
             if let Some(wait) = self.watchdog {
-                match tokio::time::timeout(wait, turns(&workers, threads)).await {
-                    Ok(()) => self.tell("WATCHDOG=1"),
-                    Err(_) => tracing::error!("a worker takes no turns: systemd is given no sign of life"),
+                if tokio::time::timeout(wait, turns(&workers, threads)).await.is_ok() {
+                    self.tell("WATCHDOG=1");
+                } else {
+                    tracing::error!("a worker takes no turns: systemd is given no sign of life");
                 }
             }
         }

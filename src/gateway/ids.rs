@@ -107,9 +107,8 @@ impl Ids {
         let (request, fresh) = (Hex::of(wide()), wide());
         let theirs = head.only("traceparent").and_then(read_traceparent);
         let recorded = match (sampling, theirs) {
-            (Sampling::Off, _) => false,
             (Sampling::Share(_), Some(theirs)) if trusted => theirs.sampled,
-            (Sampling::Share(0), _) => false,
+            (Sampling::Off | Sampling::Share(0), _) => false,
             (Sampling::Share(share), _) => random() < share,
         };
         let recorded = recorded.then(|| Recorded {

@@ -3,6 +3,7 @@
 //! Only formgate's own events can be turned up live: other crates write what they read from a client into theirs, and
 //! bytes of clients reach no log (P9). Who must see those sets `RUST_LOG` and restarts.
 
+use std::fmt::Write as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 use tracing_subscriber::EnvFilter;
@@ -125,7 +126,8 @@ fn directives(base: &str, wanted: &str) -> Result<String, String> {
                  only at the start, with RUST_LOG"
             ));
         }
-        filter.push_str(&format!(",{target}={level}"));
+        // Writing to a `String` cannot fail.
+        let _ = write!(filter, ",{target}={level}");
     }
     Ok(filter)
 }

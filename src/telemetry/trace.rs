@@ -24,7 +24,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// A recorded request, with what its spans say of it. Never a value.
 #[derive(Debug)]
 struct Trace {
-    trace: Hex<32>,
+    id: Hex<32>,
     recorded: Recorded,
     request: Hex<32>,
     /// When its head had been read.
@@ -58,7 +58,7 @@ impl Trace {
     fn of(record: &Record<'_>, recorded: Recorded) -> Self {
         let began = Instant::now().checked_sub(record.took);
         Self {
-            trace: record.ids.trace,
+            id: record.ids.trace,
             recorded,
             request: record.ids.request,
             time: record.time,

@@ -1,4 +1,4 @@
-//! Programs from PyPI, each list of them in a folder of its own under `target/`.
+//! Programs from the Python package index, each list of them in a folder of its own under `target/`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -111,18 +111,17 @@ fn client(trace: &Trace, exchange: &Exchange) -> Message {
     span.times(trace.time + exchange.after, exchange.took);
     span.attribute(9, "formgate.route", Any::Text(&trace.route));
     span.attribute(9, "formgate.upstream.result", Any::Text(result_label(exchange.result)));
-    match exchange.status {
-        Some(status) => {
-            span.attribute(9, "http.response.status_code", Any::Count(u64::from(status)));
-            if status >= 400 {
-                span.attribute(9, "error.type", Any::Text(&status.to_string()));
-                span.failed();
-            }
-        }
-        None => {
-            span.attribute(9, "error.type", Any::Text(result_label(exchange.result)));
-            span.failed();
-        }
+    if let Some(status) = exchange.status {
+        span.attribute(9, "http.response.status_code", Any::Count(u64::from(status)));
+    }
+    let error = match exchange.status {
+        Some(..400) => None,
+        Some(status) => Some(status.to_string()),
+        None => Some(result_label(exchange.result).to_owned()),
+    };
+    if let Some(error) = error {
+        span.attribute(9, "error.type", Any::Text(&error));
+        span.failed();
     }
     span
 }
@@ -214,7 +213,7 @@ impl Message {
     }
 
     fn names(&mut self, trace: &Trace, span: Hex<16>, parent: Option<Hex<16>>, flags: u32) {
-        self.bytes(1, &octets(trace.trace));
+        self.bytes(1, &octets(trace.id));
         self.bytes(2, &octets(span));
         if let Some(parent) = parent {
             self.bytes(4, &octets(parent));
@@ -245,7 +244,7 @@ impl Message {
 
 /// What the digits stand for.
 fn octets<const N: usize>(digits: Hex<N>) -> Vec<u8> {
-    let digit = |byte: &u8| char::from(*byte).to_digit(16).unwrap_or_default() as u8;
+    let digit = |byte: &u8| if byte.is_ascii_digit() { byte - b'0' } else { byte - b'a' + 10 };
     digits
         .as_bytes()
         .chunks(2)
