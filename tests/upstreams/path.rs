@@ -1,4 +1,4 @@
-//! Members of the body in the target at the upstream (P10): through every door, in one spelling, and never another path.
+//! Members of the body in the target at the upstream (P10, B-3): through every door, in one spelling, and never another path.
 
 use super::{Server, servers};
 use crate::support::{Gate, Request, Setup};

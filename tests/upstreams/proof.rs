@@ -1,9 +1,13 @@
 //! What a form must say before a member may stand in a path (P10): whatever it does not prove is refused at load.
 
-use formgate::form::{CompiledForm, FormOptions, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormFault, FormOptions, LintLevels, Numbers};
 use serde_json::{Value, json};
 
 fn compile(form: &Value) -> CompiledForm {
+    try_compile(form).unwrap_or_else(|faults| panic!("{form}: {faults:?}"))
+}
+
+fn try_compile(form: &Value) -> Result<CompiledForm, Vec<FormFault>> {
     let options = FormOptions {
         lints: LintLevels::default(),
         annotations: Vec::new(),
@@ -11,7 +15,7 @@ fn compile(form: &Value) -> CompiledForm {
         numbers: Numbers::Exact,
         max_body: 1 << 20,
     };
-    CompiledForm::compile(&form.to_string(), &options).unwrap_or_else(|faults| panic!("{form}: {faults:?}"))
+    CompiledForm::compile(&form.to_string(), &options)
 }
 
 /// A form with one required member `id` that this schema holds for.
@@ -150,4 +154,76 @@ fn references_are_followed_only_where_they_mean_one_thing() {
         "$ref": "#/$defs/inner",
     });
     assert!(compile(&form).safe_member("/id").is_err());
+}
+
+/// The proof held against the validator: of every short string over an alphabet that attackers would choose, whatever a
+/// proven form admits is a harmless piece of a path.
+#[test]
+fn nothing_that_a_proven_form_admits_is_harmful() {
+    use formgate::json::Document;
+    const PIECES: [&str; 12] = ["a", "Z", "0", ".", "-", "/", "?", "#", "%", "\\\\", "\\n", "\u{e9}"];
+    const PATTERNS: [&str; 30] = [
+        "^[a-z]{1,4}$",
+        "^[a-z.]{1,4}$",
+        "^[a-z.]{0,4}$",
+        "^[^/]{1,4}$",
+        "^[^.]{1,4}$",
+        "^.{1,4}$",
+        "^\\w{1,4}$",
+        "^\\W{1,4}$",
+        "^\\d{1,4}$",
+        "^\\D{1,4}$",
+        "^\\S{1,4}$",
+        "^\\s{1,4}$",
+        "^[\\w.-]{1,4}$",
+        "^[\\w.-]{3,4}$",
+        "^[a-zA-Z0-9._~-]{1,4}$",
+        "^[!-~]{1,4}$",
+        "^[+-9]{1,4}$",
+        "^[ -.]{1,4}$",
+        "^a|b$",
+        "^(a|b)$",
+        "^(?:a|\\.\\.)$",
+        "^a?$",
+        "^a$|^\\.$",
+        "^(^a$)$",
+        "^(a.|b)$",
+        "^\\x2e\\x2e$",
+        "^\\u002e{1,2}$",
+        "^a\\.{0,2}$",
+        "^\\.?a$",
+        "^(a*)*$",
+    ];
+    let mut texts: Vec<String> = vec![String::new()];
+    for from in [0, 1, 13] {
+        let longer = texts[from..].iter().flat_map(|text| PIECES.map(|piece| format!("{text}{piece}")));
+        let longer: Vec<String> = longer.collect();
+        texts.extend(longer);
+    }
+    let (mut proven, mut admitted) = (0, 0);
+    for pattern in PATTERNS {
+        for least in [0, 1, 3] {
+            let id = json!({ "type": "string", "pattern": pattern, "minLength": least, "maxLength": 9 });
+            // Some admit nothing, and are no forms.
+            let Ok(form) = try_compile(&with(&id)) else { continue };
+            if form.safe_member("/id").is_err() {
+                continue;
+            }
+            proven += 1;
+            for text in &texts {
+                let body = format!(r#"{{"id":"{text}"}}"#);
+                let mut document = Document::new();
+                let value = document.parse(body.as_bytes()).unwrap();
+                if !form.admits(value) {
+                    continue;
+                }
+                admitted += 1;
+                let plain = |c: char| c.is_ascii_alphanumeric() || "-._~".contains(c);
+                let harmless = text.chars().all(plain) && !matches!(text.as_str(), "" | "." | "..");
+                assert!(harmless, "{pattern} with {least} proves {text:?}");
+            }
+        }
+    }
+    println!("proof: {proven} of {} forms proven, {admitted} strings admitted", PATTERNS.len() * 3);
+    assert!(proven >= 15 && admitted > 100, "{proven} {admitted}");
 }
