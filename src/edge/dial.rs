@@ -40,8 +40,8 @@ pub(super) async fn open(
     let (server, condition) = (&upstream.servers[number], upstream.condition(number));
     let epoch = condition.epoch();
     let wire = |stream, peer| {
-        let _counted = Open::to(condition);
-        Wire { stream, line: Line { number, peer, epoch, _counted } }
+        let line = Line { number, peer, epoch, _counted: Open::to(condition) };
+        Wire { stream, line }
     };
     if let Some(path) = &server.socket {
         let peer = HttpPeer::new_uds(path, false, String::new());

@@ -24,7 +24,7 @@ pub(super) async fn keep(app: Arc<App>, upstream: Arc<Upstream>, number: usize, 
             match found {
                 Ok(()) => tracing::info!(upstream, server, "healthy again"),
                 Err(cause) => {
-                    tracing::warn!(upstream, server, %cause, "unhealthy: it gets no acts while others do")
+                    tracing::warn!(upstream, server, %cause, "unhealthy: it gets no acts while others do");
                 }
             }
         }

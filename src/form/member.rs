@@ -51,9 +51,8 @@ impl CompiledForm {
         match proof.prove(vec![&root], &names, &mut Vec::new()) {
             Ok(()) => Ok(SafeMember { pointer: pointer.to_owned(), names }),
             Err(Gap { at, reason, suggestion }) => {
-                let place: String =
-                    names[..at.min(names.len())].iter().map(|name| format!("/{name}")).collect();
-                let place = if place.is_empty() { "the body".to_owned() } else { format!("`{place}`") };
+                let place = names[..at.min(names.len())].join("/");
+                let place = if place.is_empty() { "the body".to_owned() } else { format!("`/{place}`") };
                 Err(why(
                     format!(
                         "`{{{pointer}}}` cannot stand in a path: the form does not bound it: {place} {reason}"

@@ -116,8 +116,8 @@ impl Unfit {
 
 /// The member that a JSON Pointer (RFC 6901) leads to.
 pub(super) fn follow_to<'d>(value: Value<'d>, pointer: &str) -> Option<Value<'d>> {
-    let names = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
-    names.fold(Some(value), |value, name| value?.as_object()?.get(&name))
+    let mut names = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
+    names.try_fold(value, |value, name| value.as_object()?.get(&name))
 }
 
 /// The value that a JSON Pointer (RFC 6901) leads to, or the deepest one on the way.

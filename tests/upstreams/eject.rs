@@ -73,7 +73,9 @@ fn what_one_body_breaks_ejects_nobody() {
     let two = servers::<2>();
     let gate = setup(&two.each_ref()).with(RULE, rule("1h")).start();
     for status in [500, 404, 429, 401] {
-        two.iter().for_each(|server| server.state.status.store(status, Ordering::SeqCst));
+        for server in &two {
+            server.state.status.store(status, Ordering::SeqCst);
+        }
         (0..20).for_each(|n| drop(gate.post("/order", body(n, "a"))));
     }
     assert!(two.iter().all(|server| !ejected(&gate, &server.url())));

@@ -86,7 +86,9 @@ fn where_all_are_down_all_are_tried() {
     gate.replace("gateway.yaml", config.to_string());
     gate.reload();
     eventually("it is ready", || ready(&gate).0 == 200);
-    two.iter().for_each(|server| stands(&gate, server, 1));
+    for server in &two {
+        stands(&gate, server, 1);
+    }
     let asked = two[0].state.checks.load(Ordering::SeqCst);
     std::thread::sleep(std::time::Duration::from_millis(300));
     assert!(

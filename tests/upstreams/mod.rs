@@ -49,6 +49,6 @@ fn servers<const N: usize>() -> [Server; N] {
 }
 
 /// The series of one server.
-fn series<'s>(server: &'s str) -> [(&'static str, &'s str); 2] {
+fn series(server: &str) -> [(&'static str, &str); 2] {
     [("upstream", "backend"), ("server", server)]
 }

@@ -53,8 +53,8 @@ fn setup(port: u16) -> Setup {
 
 /// In place, so that the mount sees it.
 fn write(hosts: &Path, addresses: &[&str]) {
-    let lines: String = addresses.iter().map(|address| format!("{address} app.test\n")).collect();
-    std::fs::write(hosts, lines).unwrap();
+    let lines: Vec<String> = addresses.iter().map(|address| format!("{address} app.test\n")).collect();
+    std::fs::write(hosts, lines.concat()).unwrap();
 }
 
 #[test]

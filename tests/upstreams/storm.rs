@@ -36,10 +36,14 @@ fn no_act_is_seen_twice_and_all_outcomes_add_up() {
                 let gone = random.usize(1..=2);
                 let first = random.usize(..3);
                 let chosen: Vec<_> = (0..gone).map(|offset| &three[(first + offset) % 3]).collect();
-                chosen.iter().for_each(|server| server.kill());
+                for server in &chosen {
+                    server.kill();
+                }
                 kills += gone;
                 std::thread::sleep(Duration::from_millis(random.u64(5..60)));
-                chosen.iter().for_each(|server| server.revive());
+                for server in &chosen {
+                    server.revive();
+                }
                 std::thread::sleep(Duration::from_millis(random.u64(20..80)));
             }
             kills
@@ -59,7 +63,9 @@ fn no_act_is_seen_twice_and_all_outcomes_add_up() {
                 })
             })
             .collect();
-        clients.into_iter().for_each(|client| client.join().unwrap());
+        for client in clients {
+            client.join().unwrap();
+        }
         over.store(true, Ordering::SeqCst);
         println!("storm: {} kills", killer.join().unwrap());
     });

@@ -29,6 +29,11 @@ pub(super) struct Backend {
     pub(super) used: Cell<bool>,
 }
 
+/// A server with its place in the file; true where it speaks TLS.
+type Listed = (Mark, (bool, Server));
+/// Its weight, and its `max_in_flight`.
+type Share = (u32, Option<u32>);
+
 impl Compiler<'_> {
     pub(super) fn upstreams(&mut self, file: &raw::File) -> Vec<Backend> {
         let Some(entries) = self.required(&file.upstreams, Tree::ROOT, "upstreams", "{ … }") else {
@@ -99,13 +104,12 @@ impl Compiler<'_> {
         (!field.is_absent()).then(|| self.number(field, 1..=1_000_000, 1))
     }
 
-    /// One server's URL with its place, its weight, and its `max_in_flight`.
     fn server(
         &self,
         at: Mark,
         entry: &Either<ServerUrl, raw::Server>,
         most: Option<u32>,
-    ) -> Option<((Mark, (bool, Server)), (u32, Option<u32>))> {
+    ) -> Option<(Listed, Share)> {
         let (url, weight, own) = match entry {
             Either::Scalar(url) => (url, 1, None),
             Either::Mapping(entry) => (
