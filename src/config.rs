@@ -13,6 +13,7 @@ mod fault;
 mod field;
 mod files;
 mod inline;
+mod kept;
 mod raw;
 mod scalar;
 mod settings;
@@ -20,6 +21,7 @@ mod tree;
 mod words;
 
 pub use fault::Fault;
+pub use kept::Kept;
 pub use settings::{
     AccessLog, AdminAddress, Collector, Listen, Policy, RedisAddress, RedisStore, Secret, Settings, Store,
     StoreHome, WhenDown,
@@ -47,6 +49,8 @@ pub struct Loaded {
     pub files: Vec<PathBuf>,
     /// Lints at level `warn`.
     pub warnings: Vec<Fault>,
+    /// What the next load may take over.
+    pub kept: Kept,
 }
 
 /// What a failed load gives.
@@ -63,11 +67,16 @@ pub struct Refused {
 
 /// Reads the file and every file that it names, once each, and compiles all of it.
 pub fn load(path: &Path) -> Result<Loaded, Refused> {
+    load_after(path, &Kept::default())
+}
+
+/// The same after an earlier load: what that has made from the same words is not made again.
+pub fn load_after(path: &Path, earlier: &Kept) -> Result<Loaded, Refused> {
     let mut files = Files::beside(path);
-    let judged = judge(path, &mut files);
+    let judged = judge(path, &mut files, earlier);
     let (paths, digest) = (files.paths(), files.digest());
     match judged {
-        Ok(Judged { compiled, settings, warnings }) => {
+        Ok(Judged { compiled, settings, warnings, kept }) => {
             let mut gateway = Gateway::new(compiled.routes, compiled.trusted_proxies, digest);
             gateway.limit_own(compiled.surfaces.limits);
             compiled.surfaces.sheets.into_iter().for_each(|sheet| gateway.put_sheet(sheet));
@@ -78,7 +87,7 @@ pub fn load(path: &Path) -> Result<Loaded, Refused> {
             gateway.expiries = compiled.expiries;
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
             let desks = compiled.surfaces.said;
-            Ok(Loaded { gateway, desks, settings, files: paths, warnings })
+            Ok(Loaded { gateway, desks, settings, files: paths, warnings, kept })
         }
         Err(mut faults) => {
             sort(&mut faults, &paths);
@@ -91,9 +100,10 @@ struct Judged {
     compiled: compile::Compiled,
     settings: Settings,
     warnings: Vec<Fault>,
+    kept: Kept,
 }
 
-fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
+fn judge(path: &Path, files: &mut Files, earlier: &Kept) -> Result<Judged, Vec<Fault>> {
     let alone = |reason: String, (line, column)| {
         let suggestion = None;
         vec![Fault {
@@ -123,9 +133,11 @@ fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
         form_faults: Vec::new(),
         form_warnings: Vec::new(),
         expiries: Vec::new(),
+        earlier,
+        kept: Kept::default(),
     };
     let mut compiled = compiler.compile(&file);
-    let (form_faults, form_warnings) = (compiler.form_faults, compiler.form_warnings);
+    let Compiler { form_faults, form_warnings, kept, .. } = compiler;
     let mut faults = findings.into_faults(path);
     faults.extend(form_faults);
     match (compiled.settings.take(), faults.is_empty()) {
@@ -133,7 +145,7 @@ fn judge(path: &Path, files: &mut Files) -> Result<Judged, Vec<Fault>> {
             let mut warnings = warnings.into_faults(path);
             warnings.extend(form_warnings);
             sort(&mut warnings, &files.paths());
-            Ok(Judged { compiled, settings, warnings })
+            Ok(Judged { compiled, settings, warnings, kept })
         }
         _ => Err(faults),
     }

@@ -44,7 +44,7 @@ use jsonschema::Validator;
 use source::Node;
 
 /// What a route asks of its form beyond the schema itself.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct FormOptions {
     /// The level of each lint.
     pub lints: LintLevels,
@@ -60,7 +60,7 @@ pub struct FormOptions {
 }
 
 /// How the backend of a route reads numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Numbers {
     /// JSON Schema's own reading.
     #[default]

@@ -1,6 +1,6 @@
 //! The snapshot being served, and the one turn at a time that may replace it (P11).
 
-use crate::config::{self, Fault, Loaded, Settings};
+use crate::config::{self, Fault, Kept, Loaded, Settings};
 use crate::form::Change;
 use crate::gateway::{Gateway, Ledger};
 use crate::surface::Desks;
@@ -27,8 +27,8 @@ pub struct Snapshot {
 #[derive(Debug)]
 pub struct Live {
     current: ArcSwap<Snapshot>,
-    /// Held for a whole turn: two reloads never interleave.
-    turn: Mutex<()>,
+    /// Held for a whole turn: two reloads never interleave. What the newest generation was made of.
+    turn: Mutex<Kept>,
     status: Mutex<Status>,
     path: PathBuf,
     settings: Settings,
@@ -114,7 +114,7 @@ impl Live {
         telemetry: Arc<Telemetry>,
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Self {
-        let Loaded { mut gateway, desks, settings, files, warnings: _ } = loaded;
+        let Loaded { mut gateway, desks, settings, files, warnings: _, kept } = loaded;
         let status = Status {
             digest: gateway.digest.clone(),
             since: SystemTime::now(),
@@ -129,7 +129,7 @@ impl Live {
         let meters = telemetry.meters(&gateway);
         Self {
             current: ArcSwap::from_pointee(Snapshot { gateway, desks, meters }),
-            turn: Mutex::new(()),
+            turn: Mutex::new(kept),
             status: Mutex::new(status),
             path: path.to_owned(),
             settings,
@@ -171,9 +171,9 @@ impl Live {
     }
 
     fn take_turn(&self) -> Reload {
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         // Were it to panic, the files are refused, and the next turn can be taken.
-        match catch_unwind(AssertUnwindSafe(|| config::load(&self.path))) {
+        match catch_unwind(AssertUnwindSafe(|| config::load_after(&self.path, &kept))) {
             Err(_) => self.refuse(vec![self.unforeseen()], Vec::new()),
             Ok(Err(refused)) => self.refuse(refused.faults, refused.files),
             Ok(Ok(loaded)) if loaded.gateway.digest == self.snapshot().gateway.digest => {
@@ -182,7 +182,10 @@ impl Live {
                 status.files = loaded.files;
                 Reload::Unchanged
             }
-            Ok(Ok(loaded)) => self.publish(loaded),
+            Ok(Ok(mut loaded)) => {
+                *kept = std::mem::take(&mut loaded.kept);
+                self.publish(loaded)
+            }
         }
     }
 
@@ -211,7 +214,7 @@ impl Live {
 
     fn publish(&self, loaded: Loaded) -> Reload {
         let older = self.snapshot();
-        let Loaded { mut gateway, desks, settings, files, warnings } = loaded;
+        let Loaded { mut gateway, desks, settings, files, warnings, kept: _ } = loaded;
         for warning in &warnings {
             tracing::warn!("{warning}");
         }

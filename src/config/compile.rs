@@ -25,6 +25,7 @@ mod upstream;
 use super::fault::{Fault, Finding, Findings};
 use super::field::{Field, Name};
 use super::files::Files;
+use super::kept::Kept;
 use super::raw;
 use super::tree::{Mark, Tree};
 use super::words::Size;
@@ -67,6 +68,10 @@ pub(super) struct Compiler<'t> {
     pub(super) form_warnings: Vec<Fault>,
     /// As in [`Compiled`].
     pub(super) expiries: Vec<(String, u64)>,
+    /// What the load before this one has made.
+    pub(super) earlier: &'t Kept,
+    /// What this one has, for the next.
+    pub(super) kept: Kept,
 }
 
 impl Compiler<'_> {

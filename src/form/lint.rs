@@ -110,7 +110,7 @@ impl Lint {
 }
 
 /// The level of each lint: the defaults, overridden per gateway, then per route.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct LintLevels {
     set: Vec<(Lint, Level)>,
 }

@@ -33,7 +33,7 @@ pub struct Variant {
 }
 
 /// How hard bytes are compressed at load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Effort {
     /// As small as can be, at a millisecond or two a form.
     Best,

@@ -3,6 +3,7 @@
 use super::head::Head;
 use super::{ConsequenceRule, GetAction, Guard, Idempotency, Limits, Outbound, Tool};
 use crate::form::{CompiledForm, Representation};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// One address. A value of this type is complete and consistent; `config` is what makes it.
@@ -13,9 +14,9 @@ pub struct Route {
     /// The exact path, as it stands on the wire.
     pub address: String,
     /// What is enforced; `arrival` publishes it.
-    pub form: CompiledForm,
+    pub form: Arc<CompiledForm>,
     /// What GET answers (GPT draft, "Arrival").
-    pub arrival: Representation,
+    pub arrival: Arc<Representation>,
     /// What GET answers to who asks for `text/html`; `None` is the JSON for everyone.
     pub page: Option<Page>,
     /// `GPT-Type`, a field value that needs no escaping.
@@ -94,7 +95,7 @@ impl Route {
 #[derive(Debug)]
 pub struct Page {
     /// The page, in every coding. It must change whenever the arrival does: its tag stands for the form too.
-    pub representation: Representation,
+    pub representation: Arc<Representation>,
     /// Field lines that only the page carries, each ended by CRLF.
     pub lines: String,
 }

@@ -9,7 +9,7 @@
 use super::page::{Paper, STYLE, source_of};
 use crate::form::Representation;
 use crate::gateway::{Own, Page, Route, Sheet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// Where programs look.
 pub const WELL_KNOWN: &str = "/.well-known/gpt.json";
@@ -39,8 +39,10 @@ const NOINDEX: &str = "X-Robots-Tag: noindex, nofollow\r\n";
 /// The document at `/`, with its page, and the one for programs.
 pub fn draw(contents: &Contents<'_>) -> [Sheet; 2] {
     let json = || Representation::new(list(contents).into_bytes());
-    let page =
-        Page { representation: Representation::new(page(contents).into_bytes()), lines: PAGE_LINES.clone() };
+    let page = Page {
+        representation: Arc::new(Representation::new(page(contents).into_bytes())),
+        lines: PAGE_LINES.clone(),
+    };
     let sheet = |own, address: &str, page| Sheet {
         own,
         address: address.to_owned(),

@@ -13,12 +13,12 @@ mod paper;
 mod terms;
 
 use super::base64::base64;
-use crate::form::Representation;
+use crate::form::{Representation, digest};
 use crate::gateway::{Page, Route};
 use crate::json::Document;
 pub(super) use paper::Paper;
 use sha2::{Digest, Sha256};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 /// What a page is drawn from: a route, and what the configuration says about it beyond what is enforced.
 #[derive(Debug, Clone, Copy)]
@@ -51,8 +51,8 @@ static LINES: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Draws the page of a route.
-pub fn draw(subject: &Subject<'_>) -> Page {
+/// Draws the page of a route. One that is `known` by its digest need not be compressed again.
+pub fn draw(subject: &Subject<'_>, known: impl Fn(&str) -> Option<Arc<Representation>>) -> Page {
     let mut document = Document::new();
     let html = match document.parse(subject.route.form.published().as_bytes()) {
         Ok(form) => {
@@ -62,7 +62,9 @@ pub fn draw(subject: &Subject<'_>) -> Page {
         // It was read when the form was compiled; the rest of the page stands without it.
         Err(_) => write(subject, &Paper::new(0), None),
     };
-    Page { representation: Representation::new(html.into_bytes()), lines: LINES.clone() }
+    let known = known(&digest(html.as_bytes()));
+    let representation = known.unwrap_or_else(|| Arc::new(Representation::new(html.into_bytes())));
+    Page { representation, lines: LINES.clone() }
 }
 
 fn write(subject: &Subject<'_>, documentation: &Paper, example: Option<&str>) -> String {

@@ -1,18 +1,20 @@
 //! Forms and arrivals made ahead, on all cores: where there are many routes, that is nearly all that a load takes.
 //!
-//! Only a head start: what a route finds made here it need not make itself. Nothing is told from here.
+//! Only a head start: what a route finds made here it need not make itself. Nothing is told from here. What an
+//! earlier load has made from the same words is taken over ([`Kept`]).
 
 use super::route::Defaults;
 use super::{Compiler, given};
 use crate::config::fault::Findings;
 use crate::config::field::{Either, Field};
 use crate::config::files::MAX_FORM;
+use crate::config::kept::{Kept, Recipe};
 use crate::config::tree::Mark;
 use crate::config::{inline, raw};
-use crate::form::{CompiledForm, Effort, FormFault, FormOptions, LintLevels, Representation, arrival};
+use crate::form::{CompiledForm, Effort, FormFault, LintLevels, Representation, arrival};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Does the same to each of many things, on all cores.
 pub(super) fn each<T: Send>(things: &mut [T], work: impl Fn(&mut T) + Sync) {
@@ -29,21 +31,18 @@ pub(super) fn each<T: Send>(things: &mut [T], work: impl Fn(&mut T) + Sync) {
 }
 
 /// Fewer routes than these are made as they come.
-const MANY: usize = 32;
+pub(super) const MANY: usize = 32;
 
 /// What one route says and what became of it.
-pub(super) type Made = Result<(CompiledForm, Representation), Vec<FormFault>>;
+pub(super) type Made = Result<(Arc<CompiledForm>, Arc<Representation>), Vec<FormFault>>;
 
 /// What has been made, by the place of the route.
 pub(super) type Ahead = HashMap<Mark, Made>;
 
 /// What is needed to make it.
-struct Work<'f> {
+struct Work {
     at: Mark,
-    text: String,
-    options: FormOptions,
-    context: &'f str,
-    messages: String,
+    recipe: Recipe,
 }
 
 impl Compiler<'_> {
@@ -69,30 +68,40 @@ impl Compiler<'_> {
             form_faults: Vec::new(),
             form_warnings: Vec::new(),
             expiries: Vec::new(),
+            earlier: self.earlier,
+            kept: Kept::default(),
         };
         let work: Vec<_> =
-            given(list).filter_map(|(at, entry)| quiet.work(at, entry, lints, defaults)).collect();
+            given(list).filter_map(|(at, entry)| quiet.work(at, entry, lints, defaults, effort)).collect();
         let (next, made) = (AtomicUsize::new(0), Mutex::new(Ahead::new()));
+        let earlier = self.earlier;
         std::thread::scope(|scope| {
             for _ in 0..threads {
                 scope.spawn(|| {
                     while let Some(work) = work.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let outcome = work.make(effort);
+                        let outcome = make(&work.recipe, earlier);
                         made.lock().unwrap_or_else(PoisonError::into_inner).insert(work.at, outcome);
                     }
                 });
             }
         });
-        made.into_inner().unwrap_or_else(PoisonError::into_inner)
+        let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for Work { at, recipe } in work {
+            if let Some(Ok((form, arrival))) = made.get(&at) {
+                self.kept.keep(recipe, form, arrival);
+            }
+        }
+        made
     }
 
-    fn work<'f>(
+    fn work(
         &mut self,
         at: Mark,
-        entry: &'f raw::Route,
+        entry: &raw::Route,
         lints: &LintLevels,
         defaults: &Defaults<'_>,
-    ) -> Option<Work<'f>> {
+        effort: Effort,
+    ) -> Option<Work> {
         let text = match entry.form.given()? {
             Either::Scalar(name) => {
                 String::from_utf8(self.files.read(&name.0, MAX_FORM).ok()?.to_vec()).ok()?
@@ -100,15 +109,17 @@ impl Compiler<'_> {
             Either::Mapping(subtree) => inline::to_json(self.tree, subtree.0, self.findings)?,
         };
         let options = self.form_options(entry, lints, self.max_body(entry, defaults));
-        let context = entry.context.given().map_or("", String::as_str);
-        Some(Work { at, text, options, context, messages: self.messages(&entry.messages) })
+        let context = entry.context.given().cloned().unwrap_or_default();
+        let messages = self.messages(&entry.messages);
+        Some(Work { at, recipe: Recipe { text, options, context, messages, effort } })
     }
 }
 
-impl Work<'_> {
-    fn make(&self, effort: Effort) -> Made {
-        let form = CompiledForm::compile(&self.text, &self.options)?;
-        let arrival = arrival(self.context, &self.messages, &form, effort);
-        Ok((form, arrival))
+fn make(recipe: &Recipe, earlier: &Kept) -> Made {
+    if let Some(made) = earlier.of(recipe) {
+        return Ok(made);
     }
+    let form = CompiledForm::compile(&recipe.text, &recipe.options)?;
+    let arrival = arrival(&recipe.context, &recipe.messages, &form, recipe.effort);
+    Ok((Arc::new(form), Arc::new(arrival)))
 }

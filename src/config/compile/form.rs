@@ -11,6 +11,7 @@ use crate::config::{fault::Finding, inline};
 use crate::form::{CompiledForm, FormFault, FormOptions, Level, Lint, LintLevels};
 use crate::json::line_column;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where the text of a form came from.
 enum Source {
@@ -28,8 +29,8 @@ impl Compiler<'_> {
         &mut self,
         field: &Field<Either<Filled, crate::config::field::Subtree>>,
         options: &FormOptions,
-        compiled: Option<Result<CompiledForm, Vec<FormFault>>>,
-    ) -> Option<CompiledForm> {
+        compiled: Option<Result<Arc<CompiledForm>, Vec<FormFault>>>,
+    ) -> Option<Arc<CompiledForm>> {
         let Field::Given(at, given) = field else { return None };
         let (text, source) = match given {
             Either::Scalar(Filled(name)) => {
@@ -40,7 +41,7 @@ impl Compiler<'_> {
                 (inline::to_json(self.tree, subtree.0, self.findings)?, Source::Inline(subtree.0))
             }
         };
-        match compiled.unwrap_or_else(|| CompiledForm::compile(&text, options)) {
+        match compiled.unwrap_or_else(|| CompiledForm::compile(&text, options).map(Arc::new)) {
             Ok(form) => {
                 for warning in form.warnings() {
                     self.tell(&source, warning, true);

@@ -1,12 +1,13 @@
 //! The page of a route.
 
 use super::given;
+use crate::config::kept::Kept;
 use crate::config::raw;
 use crate::gateway::{Page, Route};
 use crate::surface::page::{Subject, draw};
 
 /// Draws it, once the rest of the route is right.
-pub(super) fn page(route: &Route, entry: &raw::Route, public_url: Option<&str>) -> Page {
+pub(super) fn page(route: &Route, entry: &raw::Route, public_url: Option<&str>, earlier: &Kept) -> Page {
     let messages: Vec<(&str, &str)> = given(&entry.messages)
         .filter_map(|(_, message)| {
             Some((message.role.given()?.0.as_str(), message.content.given()?.as_str()))
@@ -14,5 +15,6 @@ pub(super) fn page(route: &Route, entry: &raw::Route, public_url: Option<&str>) 
         .collect();
     let examples = entry.examples.given().map(|examples| given(&examples.accepted));
     let accepted: Vec<&str> = examples.into_iter().flatten().map(|(_, body)| body.as_str()).collect();
-    draw(&Subject { route, messages: &messages, accepted: &accepted, public_url })
+    let known = |digest: &str| earlier.page(digest);
+    draw(&Subject { route, messages: &messages, accepted: &accepted, public_url }, known)
 }

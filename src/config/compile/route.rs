@@ -14,6 +14,7 @@ use crate::config::{inline, raw};
 use crate::form::{Effort, FormOptions, LintLevels, Numbers, arrival};
 use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Bytes that a body may be allowed to have.
@@ -98,9 +99,14 @@ impl Compiler<'_> {
             routes.extend(route.map(|route| (Located { mark: at, route }, entry)));
         }
         if defaults.pages {
+            let earlier = self.earlier;
             ahead::each(&mut routes, |(Located { route, .. }, entry)| {
-                route.page = Some(page(route, entry, defaults.public));
+                route.page = Some(page(route, entry, defaults.public, earlier));
             });
+            if routes.len() >= ahead::MANY {
+                let pages = routes.iter().filter_map(|(located, _)| located.route.page.as_ref());
+                pages.for_each(|page| self.kept.keep_page(&page.representation));
+            }
         }
         routes.into_iter().map(|(located, _)| located).collect()
     }
@@ -147,7 +153,7 @@ impl Compiler<'_> {
         Some(Route {
             name: name?.0.clone(),
             address: address?.0.clone(),
-            arrival: drawn.unwrap_or_else(|| arrival(context, &messages, &form, start.effort)),
+            arrival: drawn.unwrap_or_else(|| Arc::new(arrival(context, &messages, &form, start.effort))),
             page: None,
             form,
             gpt_type: entry.gpt_type.given().map(|gpt_type| gpt_type.0.clone()),

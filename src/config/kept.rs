@@ -1,0 +1,125 @@
+//! What a load has made, for the next one to take over: a reload that changes one route of many makes that one.
+//!
+//! Taken over is only what would come out the same, because it is made from the same words.
+
+use crate::form::{CompiledForm, Effort, FormOptions, Representation};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Forms, arrivals and pages of a load. Where there are few routes there are none: they are made as quickly.
+#[derive(Debug, Default)]
+pub struct Kept {
+    made: HashMap<Recipe, (Arc<CompiledForm>, Arc<Representation>)>,
+    /// By their digest.
+    pages: HashMap<String, Arc<Representation>>,
+}
+
+/// All that a form and its arrival are made from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Recipe {
+    /// The form.
+    pub(super) text: String,
+    pub(super) options: FormOptions,
+    /// `p`.
+    pub(super) context: String,
+    /// `m`, as JSON.
+    pub(super) messages: String,
+    pub(super) effort: Effort,
+}
+
+impl Kept {
+    /// What was made from the same.
+    pub(super) fn of(&self, recipe: &Recipe) -> Option<(Arc<CompiledForm>, Arc<Representation>)> {
+        self.made.get(recipe).cloned()
+    }
+
+    pub(super) fn keep(&mut self, recipe: Recipe, form: &Arc<CompiledForm>, arrival: &Arc<Representation>) {
+        self.made.insert(recipe, (Arc::clone(form), Arc::clone(arrival)));
+    }
+
+    /// The page of these bytes.
+    pub(super) fn page(&self, digest: &str) -> Option<Arc<Representation>> {
+        self.pages.get(digest).cloned()
+    }
+
+    pub(super) fn keep_page(&mut self, page: &Arc<Representation>) {
+        self.pages.insert(page.digest().to_owned(), Arc::clone(page));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Loaded, load, load_after};
+    use std::fmt::Write as _;
+    use std::path::Path;
+
+    /// As many routes as are worth keeping, each taking a text of its own length; `changed` stands for route 7.
+    fn written(folder: &Path, changed: &str) -> std::path::PathBuf {
+        let mut yaml = String::from(
+            "listen: [\"127.0.0.1:0\"]\n\
+             upstreams: { legacy: { servers: [\"http://127.0.0.1:9\"] } }\n\
+             defaults: { limits: none }\n\
+             routes:\n",
+        );
+        for number in 0..40 {
+            let said = if number == 7 {
+                changed.to_owned()
+            } else {
+                format!("form: {{ type: string, maxLength: {} }}", number + 1)
+            };
+            let _ = write!(
+                yaml,
+                "  - address: /{number}\n    name: route_{number}\n    upstream: {{ to: legacy, path: / }}\n    {said}\n"
+            );
+        }
+        let path = folder.join("gateway.yaml");
+        std::fs::write(&path, yaml).unwrap();
+        path
+    }
+
+    fn taken_over(before: &Loaded, after: &Loaded, number: usize) -> [bool; 3] {
+        let address = format!("/{number}");
+        let [before, after] = [before, after].map(|loaded| loaded.gateway.at(&address).unwrap());
+        let page = |route: &crate::gateway::Route| Arc::clone(&route.page.as_ref().unwrap().representation);
+        [
+            Arc::ptr_eq(&before.form, &after.form),
+            Arc::ptr_eq(&before.arrival, &after.arrival),
+            Arc::ptr_eq(&page(before), &page(after)),
+        ]
+    }
+
+    #[test]
+    fn what_is_made_from_the_same_words_is_taken_over_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = "form: { type: integer, minimum: 0, maximum: 9 }";
+        let before = load(&written(folder.path(), first)).unwrap();
+        for (changed, expected) in [
+            (first.to_owned(), [true; 3]),
+            (format!("{first}\n    max_body: 1KiB"), [false; 3]),
+            (format!("{first}\n    numbers: safe_integers"), [false, false, true]),
+            (format!("{first}\n    context: Another one."), [false; 3]),
+            (format!("{first}\n    messages: [{{ role: system, content: Be kind. }}]"), [false; 3]),
+            (format!("{first}\n    type: number"), [true, true, false]),
+            ("form: { type: integer, minimum: 0, maximum: 10 }".to_owned(), [false; 3]),
+        ] {
+            let after = load_after(&written(folder.path(), &changed), &before.kept).unwrap();
+            assert_eq!(taken_over(&before, &after, 7), expected, "{changed}");
+            assert_eq!(taken_over(&before, &after, 8), [true; 3], "{changed}");
+            let form = after.gateway.at("/7").unwrap().form.published().to_owned();
+            assert_eq!(form.contains("10"), changed.contains("10"), "{changed}");
+        }
+    }
+
+    #[test]
+    fn what_was_refused_is_not_taken_over_and_warnings_are_told_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let unbounded = "form: { type: string }\n    lints: { unbounded-string: warn }";
+        let before = load(&written(folder.path(), unbounded)).unwrap();
+        assert!(!before.warnings.is_empty());
+        let again = load_after(&written(folder.path(), unbounded), &before.kept).unwrap();
+        assert_eq!(again.warnings, before.warnings);
+        let denied = "form: { type: string }\n    lints: { unbounded-string: deny }";
+        assert!(load_after(&written(folder.path(), denied), &before.kept).is_err());
+    }
+}
