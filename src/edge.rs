@@ -131,9 +131,9 @@ impl App {
     }
 
     /// Takes what an act is still due of elsewhere, before anything else of it is read or done.
-    async fn pay(&self, due: Option<&Due>) -> Result<(), Rejection> {
+    async fn pay(&self, due: Option<Due<'_>>) -> Result<(), Rejection> {
         match (due, &self.rates) {
-            (Some(due), Some(rates)) => Box::pin(rates.pay(due)).await,
+            (Some(due), Some(rates)) => Box::pin(rates.pay(&due)).await,
             (Some(_) | None, None) | (None, Some(_)) => Ok(()),
         }
     }

@@ -307,8 +307,7 @@ impl Place {
         let (route, origin) = (&self.route, gateway.origin(head));
         let client = token::identify(route, head, ClientKey::of(origin.client))?;
         let (departure, public) = (&self.departure, gateway.public.as_ref());
-        let due = route.limits.due(client);
-        Ok(Ticket { index, route, departure, client, origin, public, due, key: None })
+        Ok(Ticket { index, route, departure, client, origin, public, key: None })
     }
 }
 

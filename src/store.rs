@@ -35,7 +35,7 @@ pub struct Records(Arc<Home>);
 
 #[derive(Debug)]
 enum Home {
-    Memory(Memory),
+    Memory(Box<Memory>),
     File(FileRecords),
     Redis(Box<SharedRecords>),
 }
@@ -195,7 +195,7 @@ fn try_file(path: &Path) -> Result<(), String> {
 impl Records {
     /// Gone with the process.
     pub fn in_memory(bounds: Bounds) -> Self {
-        Self(Arc::new(Home::Memory(Memory::new(bounds))))
+        Self(Arc::new(Home::Memory(Box::new(Memory::new(bounds)))))
     }
 
     /// In a database file, made if it is not there, with `PATH.lock`, `PATH-wal` and `PATH-shm` beside it.

@@ -201,7 +201,7 @@ async fn proceed(
         Open::Converse(conversation) => {
             decision.spot = Some(Spot::Own(conversation.desk.own));
             let desk = conversation.desk;
-            if let Err(rejection) = app.pay(conversation.due().as_ref()).await {
+            if let Err(rejection) = app.pay(conversation.due()).await {
                 decision.turn_away(rejection);
                 return decision.over(body, desk.body_deadline).await;
             }

@@ -26,8 +26,6 @@ pub struct Ticket<'g> {
     pub(super) client: ClientKey,
     pub(super) origin: Origin,
     pub(super) public: Option<&'g PublicName>,
-    /// What it still has to be taken of, elsewhere.
-    pub(super) due: Option<Due>,
     /// `Idempotency-Key`, where the route takes one and one was given at its address.
     pub(super) key: Option<Key>,
 }
@@ -59,8 +57,8 @@ impl<'g> Ticket<'g> {
     }
 
     /// What it still has to be taken of before anything is done, where several instances count together.
-    pub fn due(&self) -> Option<&Due> {
-        self.due.as_ref()
+    pub fn due(&self) -> Option<Due<'g>> {
+        self.route.limits.due(self.client)
     }
 
     /// Strict parse, then the form: the same value that is published (GPT draft, "Verification").

@@ -192,8 +192,7 @@ impl Gateway {
             return tell(told, intent.trace);
         }
         let (departure, public) = (&place.departure, self.public.as_ref());
-        let due = route.limits.due(client);
-        let ticket = Ticket { index, route, departure, client, origin, public, due, key: None };
+        let ticket = Ticket { index, route, departure, client, origin, public, key: None };
         Triage::Attempt(Attempt::Open(Proposal { ticket, body, intent }))
     }
 }

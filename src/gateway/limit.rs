@@ -60,13 +60,13 @@ impl Account {
 
 /// What an act still has to be taken of, where several instances count together; what this process counts has been.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
+pub struct Due<'g> {
     /// Whom it is counted against.
     pub client: ClientKey,
     /// One is taken of this.
-    pub take: Option<Account>,
+    pub take: Option<&'g Account>,
     /// Of this one must be left.
-    pub look: Option<Account>,
+    pub look: Option<&'g Account>,
 }
 
 /// Where refused acts are counted over all instances. Not waited for.
@@ -111,9 +111,9 @@ impl Limits {
     }
 
     /// What an act of this client has to be taken of elsewhere.
-    pub(super) fn due(&self, client: ClientKey) -> Option<Due> {
+    pub(super) fn due(&self, client: ClientKey) -> Option<Due<'_>> {
         let Sharing { post, refused, ledger: _ } = self.shared.as_ref()?;
-        Some(Due { client, take: *post, look: *refused })
+        Some(Due { client, take: post.as_ref(), look: refused.as_ref() })
     }
 
     /// Counts a refused act against a client (DESIGN 4, limits).

@@ -124,9 +124,9 @@ impl Own {
     ];
 }
 
-impl Conversation<'_> {
+impl<'g> Conversation<'g> {
     /// What it still has to be taken of, where several instances count together.
-    pub fn due(&self) -> Option<Due> {
+    pub fn due(&self) -> Option<Due<'g>> {
         self.limits.due(self.client)
     }
 

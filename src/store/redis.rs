@@ -117,9 +117,8 @@ impl SharedRecords {
             return Ok(Begun::Exists(found));
         }
         match (self.begin_shared(terms).await, &self.local) {
-            (Ok(begun), _) => Ok(begun),
             (Err(Down), Some(local)) => local.begin(terms),
-            (Err(Down), None) => Err(Down),
+            (begun, _) => begun,
         }
     }
 
@@ -160,14 +159,12 @@ impl SharedRecords {
             return Ok(());
         }
         let call = self.link().scripts.finish(key, &end, None);
-        match self.link().ask::<u8>(StoreAsk::Finish, &call).await {
-            Ok(_) => Ok(()),
+        let ended = self.link().ask::<u8>(StoreAsk::Finish, &call).await;
+        if ended.is_err() {
             // Not lost: it is written as soon as the server is back, if this process lives to see it.
-            Err(Down) => {
-                self.link().owed.add(Debt { key, end, receipt: None });
-                Err(Down)
-            }
+            self.link().owed.add(Debt { key, end, receipt: None });
         }
+        ended.map(|_| ())
     }
 
     pub(super) fn abandon(&self, key: Key) {

@@ -46,7 +46,10 @@ impl Server {
             child.id(),
             dir.display()
         );
-        Command::new("sh").arg("-c").arg(watch).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut shell = Command::new("sh");
+        let watching = shell.arg("-c").arg(watch).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        // It ends after us.
+        std::mem::forget(watching.unwrap());
         let until = Instant::now() + Duration::from_secs(30);
         while std::os::unix::net::UnixStream::connect(&socket).is_err() {
             assert!(Instant::now() < until, "redis-server does not come to serve");
@@ -93,10 +96,10 @@ impl Tenant {
     }
 
     pub(super) fn records(&self, bounds: Bounds) -> Records {
-        self.records_by(&self.store(Policy::Refuse), bounds)
+        Self::records_by(&self.store(Policy::Refuse), bounds)
     }
 
-    pub(super) fn records_by(&self, store: &RedisStore, bounds: Bounds) -> Records {
+    fn records_by(store: &RedisStore, bounds: Bounds) -> Records {
         let shared = Shared::open(store, StoreMeters::new().unwrap()).unwrap();
         let records = SharedRecords::new(shared, bounds, store.when_down.records);
         Records(Arc::new(Home::Redis(Box::new(records))))

@@ -143,7 +143,7 @@ impl Link {
         let asked = self.ask_by(&connection, call).await;
         self.meters.seconds.observe(began.elapsed().as_secs_f64());
         asked.map_err(|failure| {
-            self.fail(&connection, failure);
+            self.fail(&connection, &failure);
             Down
         })
     }
@@ -162,8 +162,8 @@ impl Link {
     }
 
     /// Takes note, and opens the circuit where nobody else would be answered either.
-    fn fail(&self, connection: &Arc<MultiplexedConnection>, failure: Failure) {
-        let kind = match &failure {
+    fn fail(&self, connection: &Arc<MultiplexedConnection>, failure: &Failure) {
+        let kind = match failure {
             Failure::Timeout => StoreError::Timeout,
             Failure::Connection(_) => StoreError::Connection,
             Failure::Server(_) => StoreError::Refused,
@@ -221,7 +221,7 @@ impl Link {
                 Ok(()) => self.note(None),
                 Err(failure) => {
                     let breaks = failure.breaks();
-                    self.fail(&connection, failure);
+                    self.fail(&connection, &failure);
                     if breaks {
                         break;
                     }
