@@ -133,7 +133,7 @@ impl Compiler<'_> {
             None => (None, None),
         };
         let form = self.form(&entry.form, &options, compiled);
-        let outbound = self.outbound(&entry.upstream, backends, form.as_ref());
+        let outbound = self.outbound(&entry.upstream, backends, form.as_deref());
         let guard = self.guard(entry, holders);
         let limits = self.limits(at, &entry.limits, defaults);
         let consequence = self.consequence(entry.consequence.given());
