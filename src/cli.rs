@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod demo;
+pub mod diff;
 pub mod explain;
 pub mod openapi;
 pub mod serve;
@@ -23,7 +24,7 @@ pub const CONFIG: u8 = 78;
 /// Where the configuration is when it is not said.
 pub const DEFAULT_CONFIG: &str = "config/gateway.yaml";
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused (explain), 64 wrong usage, 70 could not start or something unforeseen, 78 configuration refused.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused (explain, diff --refuse-widening), 64 wrong usage, 70 could not start or something unforeseen, 78 configuration refused.";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,19 @@ Examples:
   formgate check --json | jq .faults
   formgate check --schema > schema.json   what editors complete the file with:
                                           # yaml-language-server: $schema=schema.json";
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  formgate diff old.yaml config/gateway.yaml
+  formgate diff old.json new.json                     two forms, each by itself
+  formgate diff --refuse-widening old.yaml new.yaml   for a pipeline
+  formgate diff --json old.yaml new.yaml | jq '.routes[] | select(.widening)'
+
+What each form newly admits and newly refuses, with a value for each where one was found, and what else of
+its route changed. `not decided` counts as widening, and so does a new address; other keys of a route do not.
+
+Exit codes: 0 compared, 1 something is let in that was not and --refuse-widening was given, 64 wrong usage,
+78 one of the files is refused.";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -99,6 +113,9 @@ enum Verb {
     /// Say everything that is wrong with a configuration, without binding anything.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(check::Arguments),
+    /// Say what a newer configuration, or form, admits and refuses that the older did not.
+    #[command(after_help = DIFF_EXAMPLES)]
+    Diff(diff::Arguments),
     /// Say why a body is accepted or refused at an address, offline.
     #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ADDRESS [BODY]")]
     Explain(explain::Arguments),
@@ -131,6 +148,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     match cli.verb {
         Verb::Serve { config } => serve::run(Path::new(&config)),
         Verb::Check(arguments) => check::run(&arguments),
+        Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Token(arguments) => token::run(&arguments),
         Verb::Openapi(arguments) => openapi::run(&arguments),

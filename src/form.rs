@@ -7,14 +7,17 @@
 //! 3. `references` resolves every reference and looks for cycles.
 //! 4. `advice` runs the lints; `extent` measures the longest body; `unroll` writes recursion out.
 //! 5. `enforced` builds the validator, with numbers decided by `exact`; `witness`
-//!    looks whether anything fits, or `compare` asks the algebra.
+//!    looks whether anything fits, or `compare` asks the algebra; `difference` holds two forms against each
+//!    other, with values from `candidates`.
 //! 6. `representation` makes the bytes that are served; `embed` the text that stands in other documents.
 //!
 //! The text that is published is the text that was compiled: one value, one digest.
 
 mod advice;
+mod candidates;
 mod compare;
 mod dialect;
+mod difference;
 mod draft;
 mod effort;
 mod embed;
@@ -34,6 +37,7 @@ mod suggestion;
 mod unroll;
 mod witness;
 
+pub use difference::{Difference, Excess};
 pub use embed::{Embedded, Embedding, Root, shortened};
 pub use lint::{Level, Lint, LintLevels};
 pub use member::{SafeMember, Unproven};
@@ -102,6 +106,8 @@ pub struct CompiledForm {
     /// Whether all numbers of the form came into `standard` unrounded.
     rounded: bool,
     places: Vec<(String, String)>,
+    /// Whether it may admit a number where no `type` says `integer`.
+    loose: bool,
 }
 
 /// What tells why a value does not fit.
@@ -247,18 +253,6 @@ impl CompiledForm {
     pub fn numbers_safe(&self, value: Value<'_>) -> bool {
         self.safe.as_ref().is_none_or(|safe| exact::all_safe(value) && self.asked(safe, value))
     }
-
-    /// What `newer` admits and refuses compared with `self`.
-    pub fn compare(&self, newer: &Self) -> Change {
-        let numbers = self.safe.is_some() == newer.safe.is_some();
-        if numbers && self.published == newer.published {
-            return Change::Same;
-        }
-        if !numbers || self.rounded || newer.rounded {
-            return Change::Unknown;
-        }
-        compare::compare(&self.standard, &newer.standard)
-    }
 }
 
 /// Reads one text: its faults, or the form. What lints find goes to `findings` either way.
@@ -373,6 +367,7 @@ fn finish(
         standard,
         rounded,
         places: enforced::places(chart),
+        loose: exact::is_loose(chart),
     };
     let faults = examples::in_form(chart, &document);
     if faults.is_empty() { Ok(form) } else { Err(faults) }

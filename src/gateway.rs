@@ -17,6 +17,7 @@ mod balance;
 mod condition;
 mod consequence;
 mod departure;
+mod difference;
 mod head;
 mod idempotency;
 mod ids;
@@ -41,6 +42,7 @@ pub use balance::{
 };
 pub use condition::{Condition, Lease, Open};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
+pub use difference::{RouteChange, RouteDifference, Scrutiny, Widening, differences};
 pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
 pub use idempotency::Idempotency;
 pub use ids::{Hex, Ids, Recorded, Sampling};

@@ -1,8 +1,8 @@
 //! The snapshot being served, and the one turn at a time that may replace it (P11).
 
-use crate::config::{self, Fault, Kept, Loaded, Settings};
-use crate::form::Change;
-use crate::gateway::{Gateway, Ledger};
+use crate::config::{self, Fault, Kept, Loaded, OnWidening, Settings};
+use crate::form::shortened;
+use crate::gateway::{Gateway, Ledger, RouteDifference, Scrutiny, Widening, differences};
 use crate::surface::Desks;
 use crate::telemetry::{Meters, Telemetry};
 use arc_swap::ArcSwap;
@@ -11,6 +11,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use tokio::sync::watch;
+
+/// Bytes of an example that are shown.
+const SHOWN: usize = 300;
 
 /// One generation. A request takes it once and sees it to its end.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ pub struct Live {
     status: Mutex<Status>,
     path: PathBuf,
     settings: Settings,
+    /// What the generation being served says of those that admit more.
+    on_widening: Mutex<OnWidening>,
     telemetry: Arc<Telemetry>,
     generations: watch::Sender<()>,
     /// Where rates are counted together with other instances.
@@ -71,39 +76,13 @@ pub enum Reload {
     Published {
         /// Its digest.
         digest: String,
-        /// What became of each route.
-        changes: Vec<(String, RouteChange)>,
+        /// The addresses that differ.
+        changes: Vec<RouteDifference>,
         /// Settings that only a restart can change.
         needs_restart: Vec<&'static str>,
     },
     /// The old generation goes on.
     Refused(Vec<Fault>),
-}
-
-/// What a reload did to one route.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RouteChange {
-    /// It is new.
-    Added,
-    /// It is gone.
-    Removed,
-    /// Its form is another one.
-    Form(Change),
-}
-
-impl RouteChange {
-    /// For log and admin.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Added => "added",
-            Self::Removed => "removed",
-            Self::Form(Change::Same) => "same",
-            Self::Form(Change::Widened) => "widened",
-            Self::Form(Change::Narrowed) => "narrowed",
-            Self::Form(Change::Both) => "widened and narrowed",
-            Self::Form(Change::Unknown) => "changed",
-        }
-    }
 }
 
 impl Live {
@@ -132,6 +111,7 @@ impl Live {
             turn: Mutex::new(kept),
             status: Mutex::new(status),
             path: path.to_owned(),
+            on_widening: Mutex::new(settings.on_widening),
             settings,
             telemetry,
             generations: watch::Sender::default(),
@@ -218,11 +198,26 @@ impl Live {
         for warning in &warnings {
             tracing::warn!("{warning}");
         }
+        // Both must allow it: who edits one file cannot widen a form and say in the same breath that it may be.
+        let mut on_widening = self.on_widening.lock().unwrap_or_else(PoisonError::into_inner);
+        let policy = settings.on_widening.max(*on_widening);
+        let scrutiny = if policy == OnWidening::Allow { Scrutiny::Proof } else { Scrutiny::Examples };
+        let changes = differences(&older.gateway, &gateway, scrutiny);
+        match policy {
+            OnWidening::Allow => {}
+            OnWidening::Warn => self.widened(&changes).iter().for_each(|fault| tracing::warn!("{fault}")),
+            OnWidening::Refuse => {
+                let faults = self.widened(&changes);
+                if !faults.is_empty() {
+                    return self.refuse(faults, files);
+                }
+            }
+        }
+        *on_widening = settings.on_widening;
         gateway.inherit(&older.gateway);
         if let Some(ledger) = &self.ledger {
             gateway.share_rates(ledger);
         }
-        let changes = compare(&older.gateway, &gateway);
         let needs_restart = settings.differences(&self.settings);
         let digest = gateway.digest.clone();
         let meters = self.telemetry.meters(&gateway);
@@ -238,6 +233,35 @@ impl Live {
             files,
         };
         Reload::Published { digest, changes, needs_restart }
+    }
+
+    /// What `reload: { widening }` has to say about these changes.
+    fn widened(&self, changes: &[RouteDifference]) -> Vec<Fault> {
+        let fault = |change: &RouteDifference| {
+            let RouteDifference { name, address, change: _ } = change;
+            let reason = match change.widening()? {
+                Widening::Address => format!("{name}: {address} is a new address"),
+                Widening::Form(Some(example)) => {
+                    format!("{name}: the form newly admits {}", shortened(&example, SHOWN))
+                }
+                Widening::Form(None) => format!("{name}: the form newly admits something"),
+                Widening::Undecided => {
+                    format!("{name}: whether the form newly admits something could not be decided")
+                }
+            };
+            Some(Fault {
+                file: self.path.clone(),
+                line: 0,
+                column: 0,
+                pointer: String::new(),
+                reason,
+                suggestion: Some(
+                    "first load the old forms with `reload: { widening: allow }`, or restart".to_owned(),
+                ),
+                lint: Some("widening".to_owned()),
+            })
+        };
+        changes.iter().filter_map(fault).collect()
     }
 
     fn refuse(&self, faults: Vec<Fault>, files: Vec<PathBuf>) -> Reload {
@@ -258,28 +282,13 @@ impl Live {
     }
 }
 
-fn compare(older: &Gateway, newer: &Gateway) -> Vec<(String, RouteChange)> {
-    let removed = older
-        .routes()
-        .filter(|route| newer.at(&route.address).is_none())
-        .map(|route| (route.name.clone(), RouteChange::Removed));
-    let kept = newer.routes().map(|route| {
-        let change = match older.at(&route.address) {
-            None => RouteChange::Added,
-            Some(before) => RouteChange::Form(before.form.compare(&route.form)),
-        };
-        (route.name.clone(), change)
-    });
-    removed.chain(kept).filter(|(_, change)| *change != RouteChange::Form(Change::Same)).collect()
-}
-
 fn report(outcome: &Reload) {
     match outcome {
         Reload::Unchanged => tracing::info!("reload: nothing changed"),
         Reload::Published { digest, changes, needs_restart } => {
             tracing::info!(%digest, "reload: published");
-            for (route, change) in changes {
-                tracing::info!(%route, change = change.name(), "reload: route");
+            for RouteDifference { name, address: _, change } in changes {
+                tracing::info!(route = %name, change = change.name(), "reload: route");
             }
             for setting in needs_restart {
                 tracing::warn!(%setting, "reload: needs a restart to change");

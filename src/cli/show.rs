@@ -27,6 +27,25 @@ impl Style {
         Self { coloured: !refused && std::io::stderr().is_terminal() }
     }
 
+    /// The same for standard output.
+    pub(super) fn of_stdout() -> Self {
+        let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        Self { coloured: !refused && std::io::stdout().is_terminal() }
+    }
+
+    /// What a line is about.
+    pub(super) fn strong(self, text: &str) -> String {
+        self.paint("1", text)
+    }
+
+    /// A word in the colour of what it says.
+    pub(super) fn word(self, severity: Severity, text: &str) -> String {
+        match severity {
+            Severity::Error => self.paint("1;31", text),
+            Severity::Warning => self.paint("1;33", text),
+        }
+    }
+
     /// Whether there are colours.
     pub(super) fn is_coloured(self) -> bool {
         self.coloured
@@ -43,8 +62,8 @@ impl Style {
             let _ = write!(place, ":{}:{}", fault.line, fault.column);
         }
         let word = match severity {
-            Severity::Error => self.paint("1;31", "error"),
-            Severity::Warning => self.paint("1;33", "warning"),
+            Severity::Error => self.word(severity, "error"),
+            Severity::Warning => self.word(severity, "warning"),
         };
         let mut text =
             format!("{}: {word}: {}", self.paint("1", &printable(&place)), printable(&fault.reason));

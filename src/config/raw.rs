@@ -5,12 +5,14 @@
 
 mod get_action;
 mod store;
+mod reload;
 mod tls;
 mod traces;
 mod upstream;
 
 pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
 pub(super) use store::{Rates, Store, WhenDown};
+pub(super) use reload::{Reload, Widening};
 pub(super) use tls::{Tls, UpstreamTls};
 pub(super) use traces::Traces;
 pub(super) use upstream::{Ejection, Health, Server, Timeouts, Upstream};
@@ -64,6 +66,8 @@ pub(super) struct File {
     pub(super) traces: Field<Traces>,
     /// How often the files are looked at for changes, or `off`. Default 1s.
     pub(super) watch: Field<TimeOrOff>,
+    /// What becomes of a reload that lets more in than before.
+    pub(super) reload: Field<Reload>,
     /// Clients that each limiter remembers, at most. Default 65536.
     #[schemars(range(min = 1, max = 10_000_000))]
     pub(super) limiter_keys: Field<u32>,

@@ -39,6 +39,20 @@ pub struct Settings {
     pub traces: Option<Collector>,
     /// How often files are looked at for changes; `None` is never.
     pub watch: Option<Duration>,
+    /// What becomes of a reload that admits more than before.
+    pub on_widening: OnWidening,
+}
+
+/// What becomes of a reload after which a form admits what it refused, or a new address is there; the laxer first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum OnWidening {
+    /// It is taken over.
+    #[default]
+    Allow,
+    /// It is taken over, and the log says what it widens.
+    Warn,
+    /// It is refused like a broken file.
+    Refuse,
 }
 
 /// Where acts that must not be done twice are recorded.
@@ -217,6 +231,8 @@ impl Settings {
             store,
             traces,
             watch,
+            // The newest that was taken over holds: see `live`.
+            on_widening: _,
         } = self;
         [
             ("listen", *listen == other.listen),

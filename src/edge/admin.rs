@@ -221,7 +221,7 @@ fn reloaded(outcome: &Reload) -> Reply {
     match outcome {
         Reload::Unchanged => document(200, &json!({ "result": "unchanged" })),
         Reload::Published { digest, changes, needs_restart } => {
-            let changes = changes.iter().map(|(route, change)| (route.clone(), change.name().into()));
+            let changes = changes.iter().map(|route| (route.name.clone(), route.change.name().into()));
             let changes: serde_json::Map<String, Value> = changes.collect();
             document(
                 200,

@@ -1,6 +1,5 @@
 //! What the schema algebra can say: whether a form admits anything, and how two forms relate.
 
-use super::Change;
 use jsonschema::PatternOptions;
 use jsonschema::canonical::{self, CanonicalSchema, Containment, Satisfiability};
 use serde_json::Value as Serde;
@@ -27,22 +26,18 @@ pub(crate) fn admits_nothing(document: &Serde) -> bool {
     asked(|| Some(canonicalized(document)?.satisfiability())) == Some(Satisfiability::No)
 }
 
-/// How `newer` relates to `older`.
-pub(crate) fn compare(older: &Serde, newer: &Serde) -> Change {
-    let relation = asked(|| {
-        let (older, newer) = (canonicalized(older)?, canonicalized(newer)?);
-        Some((newer.covers(&older).ok()?, older.covers(&newer).ok()?))
-    });
-    // First: what fitted still fits. Second: what fits now fitted before.
-    match relation {
-        Some((Containment::Yes, Containment::Yes)) => Change::Same,
-        Some((Containment::Yes, Containment::No | Containment::Unknown)) => Change::Widened,
-        Some((Containment::No | Containment::Unknown, Containment::Yes)) => Change::Narrowed,
-        Some((Containment::No, Containment::No)) => Change::Both,
-        Some(
-            (Containment::Unknown, Containment::No | Containment::Unknown)
-            | (Containment::No, Containment::Unknown),
-        )
-        | None => Change::Unknown,
+/// Whether all that `inner` admits `outer` admits: yes, no, or `None` where that could not be decided.
+pub(crate) fn is_within(inner: &Serde, outer: &Serde) -> Option<bool> {
+    let containment = asked(|| canonicalized(outer)?.covers(&canonicalized(inner)?).ok());
+    match containment {
+        Some(Containment::Yes) => Some(true),
+        Some(Containment::No) => Some(false),
+        Some(Containment::Unknown) | None => None,
     }
+}
+
+/// A schema of what `one` admits and `other` does not, where the algebra can write it down. To look for values
+/// by, not to decide by.
+pub(crate) fn beyond(one: &Serde, other: &Serde) -> Option<Serde> {
+    asked(|| Some(canonicalized(one)?.subtract(&canonicalized(other)?).ok()?.to_json_schema()))
 }

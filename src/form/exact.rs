@@ -1,6 +1,7 @@
 //! Keywords decided from the texts of the form and of the body, in place of the validator's own,
 //! which decide through `f64`.
 
+use super::dialect::{Chart, Mode, Step};
 use super::source::{Node, Tree};
 use crate::json::{Decimal, Kind, Number, Strict, Value};
 use jsonschema::{Keyword, ValidationError};
@@ -116,6 +117,40 @@ pub(crate) fn all_safe(value: Value<'_>) -> bool {
         return object.members().all(|(_, member)| all_safe(member));
     }
     true
+}
+
+/// Whether a form may admit a number where no `type` says `integer`, or asks by one what is not: then how a number is
+/// written may decide otherwise than its value, and what holds of values does not hold of texts.
+pub(crate) fn is_loose(chart: &Chart<'_>) -> bool {
+    chart.places.iter().any(|place| {
+        let node = place.node;
+        if node.as_bool() == Some(false) {
+            return false;
+        }
+        if matches!(place.parent, Some((_, Step::InPlace(Mode::Not | Mode::Condition)))) {
+            return true;
+        }
+        let said = node.get("type").map(|given| match &given.tree {
+            Tree::Array(names) => names.iter().filter_map(Node::as_text).collect(),
+            Tree::Text(name) => vec![name.as_str()],
+            Tree::Null | Tree::Boolean(_) | Tree::Number(_) | Tree::Object(_) => Vec::new(),
+        });
+        let elsewhere = ["$ref", "allOf", "anyOf", "oneOf"].iter().any(|keyword| node.get(keyword).is_some());
+        let listed: Vec<&Node> = node
+            .get("enum")
+            .map(Node::elements)
+            .unwrap_or_default()
+            .iter()
+            .chain(node.get("const"))
+            .collect();
+        match said {
+            Some(names) => names.contains(&"number"),
+            None if listed.is_empty() => !elsewhere,
+            None => !listed
+                .iter()
+                .all(|value| matches!(value.tree, Tree::Text(_) | Tree::Boolean(_) | Tree::Null)),
+        }
+    })
 }
 
 impl<'i> Keyword<'i, Strict> for Exact {

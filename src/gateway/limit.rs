@@ -127,6 +127,15 @@ impl Limits {
         }
     }
 
+    /// Whether both say the same rates.
+    pub fn same_rates(&self, other: &Self) -> bool {
+        let rates = |limits: &Self| {
+            [&limits.get, &limits.post, &limits.refused]
+                .map(|limiter| limiter.as_ref().map(|limiter| limiter.rate))
+        };
+        rates(self) == rates(other)
+    }
+
     /// Takes over what `older` remembers of clients, wherever the rate is the same: a reload
     /// forgives nothing.
     pub fn inherit(&mut self, older: &Self) {

@@ -1,5 +1,6 @@
 //! The config layer: every fault with its place, the shipped example, secrets, and the verbs of the real binary.
 
+mod diff;
 mod faults;
 mod schema;
 mod secrets;

@@ -1,6 +1,7 @@
 //! Forms: what loads, what is refused and why, what is decided, what is published.
 
 mod cost;
+mod difference;
 mod exact;
 mod faults;
 mod lints;

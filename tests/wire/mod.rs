@@ -30,3 +30,4 @@ mod supervised;
 mod table;
 mod tokens;
 mod traces;
+mod widening;

@@ -5,7 +5,7 @@ use crate::config::field::Field;
 use crate::config::raw;
 use crate::config::tree::Tree;
 use crate::config::words::{AccessLogWord, AdminWord, Network, TimeOrOff};
-use crate::config::{AccessLog, Collector, Settings};
+use crate::config::{AccessLog, Collector, OnWidening, Settings};
 use ipnet::IpNet;
 use std::time::Duration;
 
@@ -53,6 +53,11 @@ impl Compiler<'_> {
                 }
                 Field::Given(_, TimeOrOff(every)) => *every,
                 Field::Absent | Field::Wrong(_) => Some(Duration::from_secs(1)),
+            },
+            on_widening: match file.reload.given().and_then(|reload| reload.widening.given()) {
+                None | Some(raw::Widening::Allow) => OnWidening::Allow,
+                Some(raw::Widening::Warn) => OnWidening::Warn,
+                Some(raw::Widening::Refuse) => OnWidening::Refuse,
             },
         })
     }
