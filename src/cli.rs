@@ -1,6 +1,7 @@
 //! The verbs, one file each, and how they are asked for.
 
 pub mod check;
+mod decoders;
 pub mod demo;
 pub mod diff;
 pub mod explain;
@@ -42,6 +43,8 @@ Examples:
   formgate check --deny-warnings          for a pipeline
   formgate check --online                 whether the store can be used from here, too
   formgate check --json | jq .faults
+  formgate check --decoders               whether constrained decoding holds each form
+  formgate check --decoders=openai-strict,xgrammar --deny-warnings
   formgate check --schema > schema.json   what editors complete the file with:
                                           # yaml-language-server: $schema=schema.json";
 

@@ -21,6 +21,7 @@
 //! L4  live  telemetry  store   the snapshot and its reload turn | metrics, access line | records
 //! L3  config                   YAML ▶ Gateway, or the whole list of faults
 //! L2  gateway ◀ surface        decisions, pure and synchronous | what is drawn for clients that speak no GPT
+//! L2  decoders                 what constrained decoders make of a form
 //! L1  form                     closed dialect, compile, lint, representations
 //! L0  json media tls reason bounds   words and bytes; no I/O
 //! ```
@@ -28,6 +29,7 @@
 pub mod bounds;
 pub mod cli;
 pub mod config;
+pub mod decoders;
 pub mod edge;
 pub mod form;
 pub mod gateway;

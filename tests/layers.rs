@@ -10,7 +10,7 @@ const ORDER: &[&[&str]] = &[
     &["json", "media", "bounds", "tls"],
     &["reason"],
     &["form"],
-    &["gateway"],
+    &["gateway", "decoders"],
     &["surface"],
     &["config"],
     &["telemetry"],

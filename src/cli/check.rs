@@ -1,8 +1,10 @@
 //! `check`: what `serve` does before it binds, and nothing else.
 
+use super::decoders::{self, Report};
 use super::show::{Severity, Style, count, refuse, to_json, to_stderr, to_stdout};
-use super::{CONFIG, DEFAULT_CONFIG};
+use super::{CONFIG, DEFAULT_CONFIG, INTERNAL, USAGE};
 use crate::config::{self, Fault, Loaded, Refused};
+use crate::decoders::Profile;
 use serde_json::json;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,8 +25,12 @@ pub struct Arguments {
     /// Print one JSON document instead of text.
     #[arg(long)]
     json: bool,
+    /// Say of each form whether a model that is held to it by its runtime writes what the form admits: for all runtimes
+    /// that are known, or for these. With --deny-warnings, a runtime that would write what is refused is an error.
+    #[arg(long, value_name = "NAME,…", num_args = 0..=1, require_equals = true, value_delimiter = ',', default_missing_value = "")]
+    decoders: Option<Vec<String>>,
     /// Print the JSON Schema of the file itself, and check nothing.
-    #[arg(long, conflicts_with_all = ["deny_warnings", "json", "online"])]
+    #[arg(long, conflicts_with_all = ["deny_warnings", "json", "online", "decoders"])]
     schema: bool,
 }
 
@@ -33,16 +39,38 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     if arguments.schema {
         return to_stdout(&(config::schema() + "\n"), ExitCode::SUCCESS);
     }
+    let known = match Profile::all() {
+        Ok(known) => known,
+        Err(error) => {
+            to_stderr(&format!("error: a profile that is built in cannot be read: {error}\n"));
+            return ExitCode::from(INTERNAL);
+        }
+    };
+    let chosen = match &arguments.decoders {
+        None => None,
+        Some(names) => match decoders::choose(&known, names) {
+            Ok(chosen) => Some(chosen.into_iter().map(|at| &known[at]).collect::<Vec<_>>()),
+            Err(reason) => {
+                to_stderr(&format!("error: {reason}\n"));
+                return ExitCode::from(USAGE);
+            }
+        },
+    };
     let mut outcome = config::load(&arguments.config);
     if let (true, Ok(loaded)) = (arguments.online, &mut outcome) {
         try_store(arguments, loaded);
     }
-    let denied = arguments.deny_warnings && outcome.as_ref().is_ok_and(|loaded| !loaded.warnings.is_empty());
+    let report = match (&outcome, chosen) {
+        (Ok(loaded), Some(profiles)) => Some(Report::of(loaded, profiles)),
+        (Ok(_) | Err(_), _) => None,
+    };
+    let warned = outcome.as_ref().is_ok_and(|loaded| !loaded.warnings.is_empty());
+    let denied = arguments.deny_warnings && (warned || report.as_ref().is_some_and(Report::is_bad));
     let code = if outcome.is_err() || denied { ExitCode::from(CONFIG) } else { ExitCode::SUCCESS };
     if arguments.json {
-        print_json(&outcome, denied, code)
+        print_json(&outcome, report.as_ref(), denied, code)
     } else {
-        print_text(arguments, &outcome, denied, code)
+        print_text(arguments, &outcome, report.as_ref(), denied, code)
     }
 }
 
@@ -70,6 +98,7 @@ fn try_store(arguments: &Arguments, loaded: &mut Loaded) {
 fn print_text(
     arguments: &Arguments,
     outcome: &Result<Loaded, Refused>,
+    report: Option<&Report<'_, '_>>,
     denied: bool,
     code: ExitCode,
 ) -> ExitCode {
@@ -81,20 +110,28 @@ fn print_text(
         }
     };
     let style = Style::of_stderr();
+    let table = report.map(|report| report.text(Style::of_stdout()) + "\n").unwrap_or_default();
     let severity = if denied { Severity::Error } else { Severity::Warning };
     to_stderr(&loaded.warnings.iter().map(|warning| style.fault(severity, warning)).collect::<String>());
     let warnings = count(loaded.warnings.len(), "warning");
     if denied {
-        to_stderr(&format!("refused: {warnings}, and warnings are denied\n"));
-        return code;
+        let held = report.is_some_and(Report::is_bad);
+        let why = if held { "some decoder does not hold some form" } else { warnings.as_str() };
+        to_stderr(&format!("refused: {why}, and warnings are denied\n"));
+        return to_stdout(&table, code);
     }
     let (file, digest) = (arguments.config.display(), &loaded.gateway.digest);
     let routes = count(loaded.gateway.routes().len(), "route");
-    to_stdout(&format!("{file}: {routes}, {warnings}, digest {digest}\n"), code)
+    to_stdout(&format!("{table}{file}: {routes}, {warnings}, digest {digest}\n"), code)
 }
 
-fn print_json(outcome: &Result<Loaded, Refused>, denied: bool, code: ExitCode) -> ExitCode {
-    let document = match outcome {
+fn print_json(
+    outcome: &Result<Loaded, Refused>,
+    report: Option<&Report<'_, '_>>,
+    denied: bool,
+    code: ExitCode,
+) -> ExitCode {
+    let mut document = match outcome {
         Ok(loaded) => json!({
             "ok": !denied,
             "digest": loaded.gateway.digest,
@@ -116,5 +153,8 @@ fn print_json(outcome: &Result<Loaded, Refused>, denied: bool, code: ExitCode) -
             "warnings": [],
         }),
     };
+    if let Some(report) = report {
+        document["decoders"] = report.json();
+    }
     to_stdout(&format!("{document:#}\n"), code)
 }
