@@ -67,6 +67,7 @@ Examples:
   formgate explain /api/v2/meetings/start body.json
   formgate explain staging.yaml /api/v2/meetings/start body.json
   formgate explain --config /etc/formgate/gateway.yaml /api/v2/meetings/start
+  formgate explain --reason key_conflict  what a reason in metrics and log means, and who mends it
 
 ADDRESS starts with `/`. Of two words, the first is CONFIG if it does not start with `/` or ends in
 .yaml or .yml. BODY is a file; `-`, or no BODY, is standard input.
@@ -120,7 +121,7 @@ enum Verb {
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(diff::Arguments),
     /// Say why a body is accepted or refused at an address, offline.
-    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ADDRESS [BODY]")]
+    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ADDRESS [BODY]\n       formgate explain --reason NAME")]
     Explain(explain::Arguments),
     /// Make a bearer token and its line for the configuration, or hash one that exists.
     #[command(after_help = TOKEN_EXAMPLES)]

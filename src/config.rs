@@ -23,8 +23,8 @@ mod words;
 pub use fault::Fault;
 pub use kept::Kept;
 pub use settings::{
-    AccessLog, AdminAddress, Collector, Listen, OnWidening, Policy, RedisAddress, RedisStore, Secret, Settings,
-    Store, StoreHome, WhenDown,
+    AccessLog, AdminAddress, Collector, Listen, OnWidening, Policy, RedisAddress, RedisStore, Secret,
+    Settings, Store, StoreHome, WhenDown,
 };
 
 use crate::gateway::{Gateway, PublicName};

@@ -15,7 +15,8 @@ mod trace;
 
 pub use access::{Access, Sink};
 pub use label::{
-    door_label, method_label, outcome_label, own_label, reason_label, replay_label, result_label, spot_label,
+    door_label, method_label, outcome_label, own_label, reason_label, reasons, replay_label, result_label,
+    spot_label,
 };
 pub use log::Log;
 pub use meters::{Meters, RouteMeters, Telemetry};

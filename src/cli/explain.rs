@@ -1,12 +1,14 @@
 //! `explain`: why a body is accepted or refused, to the operator, offline. Says where and by which rule; never
 //! prints a value of the body.
 
+mod words;
+
 use super::show::{printable, refuse, to_stderr, to_stdout};
 use super::{CONFIG, DEFAULT_CONFIG, USAGE};
 use crate::config;
 use crate::gateway::{Outbound, Route, judge};
 use crate::json::Document;
-use crate::telemetry::reason_label;
+use crate::telemetry::{reason_label, reasons};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -18,8 +20,11 @@ pub struct Arguments {
     /// The YAML file, for when the order of the words is not enough.
     #[arg(short, long, value_name = "CONFIG")]
     config: Option<PathBuf>,
+    /// Say what a reason in metrics and log means and who mends it; `all` for all of them.
+    #[arg(long, value_name = "NAME", conflicts_with = "config")]
+    reason: Option<String>,
     /// `[CONFIG] ADDRESS [BODY]`, see below.
-    #[arg(required = true, num_args = 1..=3, value_name = "WORD")]
+    #[arg(required_unless_present = "reason", conflicts_with = "reason", num_args = 1..=3, value_name = "WORD")]
     words: Vec<String>,
 }
 
@@ -34,6 +39,9 @@ struct Question {
 
 /// Explains, and says with the exit code what a client would have met: 0 accepted, 1 refused.
 pub fn run(arguments: &Arguments) -> ExitCode {
+    if let Some(name) = &arguments.reason {
+        return mean(name);
+    }
     let question = match tell_apart(arguments.config.clone(), &arguments.words) {
         Ok(question) => question,
         Err(reason) => return usage(&reason),
@@ -59,6 +67,19 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     };
     let (accepted, text) = explain(route, &body);
     to_stdout(&text, ExitCode::from(u8::from(!accepted)))
+}
+
+/// What a reason means.
+fn mean(name: &str) -> ExitCode {
+    let meant: String = reasons()
+        .filter(|reason| name == "all" || reason_label(*reason) == name)
+        .map(|reason| format!("{:16} {}\n", reason_label(reason), words::of_reason(reason)))
+        .collect();
+    if meant.is_empty() {
+        let known: Vec<_> = reasons().map(reason_label).collect();
+        return usage(&format!("no reason `{}`; there is {}", printable(name), known.join(", ")));
+    }
+    to_stdout(&meant, ExitCode::SUCCESS)
 }
 
 fn usage(reason: &str) -> ExitCode {
@@ -122,7 +143,7 @@ fn explain(route: &Route, body: &[u8]) -> (bool, String) {
         let sent = format!("{name} would send these {length} bytes as {method} {target} to `{upstream}`");
         return (true, format!("accepted: {sent}\n"));
     };
-    let mut text = format!("refused: {}\n", printable(&unfit.words()));
+    let mut text = format!("refused: {}\n", printable(&words::sentence(&unfit, route, body)));
     let _ = writeln!(text, "    reason    {}", reason_label(unfit.reason()));
     if let Some(mismatch) = unfit.mismatch() {
         let _ = writeln!(text, "    keyword   {}", printable(&mismatch.keyword));

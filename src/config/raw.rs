@@ -4,15 +4,15 @@
 //! show. Everything optional here may still be required by [`super::compile`], which says so with the others.
 
 mod get_action;
-mod store;
 mod reload;
+mod store;
 mod tls;
 mod traces;
 mod upstream;
 
 pub(super) use get_action::{Category, Consent, GetAction, ResultUrl};
-pub(super) use store::{Rates, Store, WhenDown};
 pub(super) use reload::{Reload, Widening};
+pub(super) use store::{Rates, Store, WhenDown};
 pub(super) use tls::{Tls, UpstreamTls};
 pub(super) use traces::Traces;
 pub(super) use upstream::{Ejection, Health, Server, Timeouts, Upstream};

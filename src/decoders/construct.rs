@@ -5,7 +5,7 @@
 pub enum Construct {
     /// An object that takes its declared members and no others.
     ClosedObject,
-    /// An object that takes no member at all.
+    /// An object that takes no member at all, without `properties`.
     NoMembers,
     /// A declared member that is not required.
     OptionalMember,
@@ -119,6 +119,8 @@ pub enum Construct {
     ReferenceWithSiblings,
     /// A reference that leads back.
     Recursion,
+    /// References within each other, more than three deep.
+    DeepReferences,
     /// Keywords without `type`.
     Untyped,
     /// Any value.
@@ -143,7 +145,7 @@ impl Construct {
     /// All of them, with the name in profiles and output, and what to write instead where a decoder does not hold it.
     pub const ALL: &'static [(Self, &'static str, &'static str)] = &[
         (Self::ClosedObject, "closed-object", ""),
-        (Self::NoMembers, "no-members", "a member that is required and `const`"),
+        (Self::NoMembers, "no-members", "`\"properties\": {}` beside it"),
         (
             Self::OptionalMember,
             "optional-member",
@@ -228,6 +230,7 @@ impl Construct {
         (Self::Reference, "reference", "write the schema in place"),
         (Self::ReferenceWithSiblings, "reference-with-siblings", "write the schema in place"),
         (Self::Recursion, "recursion", "`unroll: 4` on the route"),
+        (Self::DeepReferences, "deep-references", "write the innermost schemas in place, or fewer levels"),
         (Self::Untyped, "untyped", "`type`"),
         (Self::Anything, "anything", "`type`, and what bounds it"),
         (Self::Unevaluated, "unevaluated", "`\"additionalProperties\": false`"),

@@ -157,6 +157,9 @@ impl<'d> Walk<'d> {
             self.see(pointer, Construct::Recursion);
             return;
         }
+        if self.open.len() >= 3 {
+            self.see(pointer, Construct::DeepReferences);
+        }
         if !self.done.insert(reference.to_owned()) {
             return;
         }
@@ -258,7 +261,9 @@ impl<'d> Walk<'d> {
         let others = get(schema, "additionalProperties");
         match others {
             Some(others) if others.as_bool() == Some(false) => {
-                let construct = if known.is_empty() { Construct::NoMembers } else { Construct::ClosedObject };
+                // An empty `properties` says that it is an object, to a decoder that needs to be told.
+                let bare = !has(schema, &["properties"]);
+                let construct = if bare { Construct::NoMembers } else { Construct::ClosedObject };
                 if patterns.is_empty() {
                     self.see(pointer, construct);
                 }

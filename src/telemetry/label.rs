@@ -73,6 +73,11 @@ reasons! {
     Method is "method" for Route;
 }
 
+/// Every reason there is.
+pub fn reasons() -> impl Iterator<Item = Reason> {
+    REASONS.iter().map(|(reason, _)| *reason)
+}
+
 /// Every reason that can befall a request to a route, or to one of the gateway's own addresses.
 pub(super) fn route_reasons() -> impl Iterator<Item = Reason> {
     befalling(Befalls::Stray)

@@ -1,6 +1,8 @@
 //! The config layer: every fault with its place, the shipped example, secrets, and the verbs of the real binary.
 
+mod decoders;
 mod diff;
+mod explain;
 mod faults;
 mod schema;
 mod secrets;

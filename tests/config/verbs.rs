@@ -223,7 +223,7 @@ fn explain_refuses_and_prints_no_value() {
     assert_eq!(code, 1);
     assert_eq!(
         out,
-        "refused: /title does not fit /properties/title/minLength of the form\n    reason    form\n    \
+        "refused: /title must have at least 1 character\n    reason    form\n    \
          keyword   minLength\n    schema    /properties/title/minLength\n    instance  /title\n    \
          body      line 1, column 10\n"
     );

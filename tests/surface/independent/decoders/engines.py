@@ -9,10 +9,6 @@ import sys
 HERE = pathlib.Path(__file__).parent
 
 
-# Characters of a regular expression above which outlines-core's index takes minutes; then Python reads it.
-LONG = 4000
-
-
 class Refused(Exception):
     """The engine does not take the schema."""
 
@@ -63,6 +59,8 @@ class Outlines:
 
     name = "outlines-core"
     separators = (",", ":")
+    # Characters of a regular expression above which the index takes minutes; then Python reads it.
+    long = 4000
 
     def __init__(self):
         import outlines_core
@@ -75,7 +73,7 @@ class Outlines:
     def judge(self, schema, texts):
         try:
             regex = self.build(json.dumps(schema))
-            if len(regex) > LONG:
+            if len(regex) > self.long:
                 return [re.fullmatch(regex, text) is not None for text in texts]
             guide = self.core.Index(regex, self.vocabulary)
         except Exception as error:

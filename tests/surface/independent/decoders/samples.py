@@ -105,6 +105,8 @@ SAMPLES = {
     "recursion": [({"$defs": {"n": obj(["v"], v=A, n={"$ref": "#/$defs/n"})}, "$ref": "#/$defs/n"},
                    [{"v": "x"}, {"v": "x", "n": {"v": "y", "n": {"v": "x", "n": {"v": "x", "n": {"v": "y"}}}}}],
                    [{"v": "z"}, {"v": "x", "n": {}}])],
+    "deep-references": [({"$defs": {**{f"n{at}": obj(["v"], v={"$ref": f"#/$defs/n{at + 1}"}) for at in range(5)}, "n5": A}, "$ref": "#/$defs/n0"},
+                         [{"v": {"v": {"v": {"v": {"v": "x"}}}}}], [{}, {"v": {"v": {"v": {"v": {}}}}}])],
     "untyped": [({"minimum": 3}, [3, 7], [2]), ({"properties": {"a": A}, "required": ["a"]}, [{"a": "x"}], [{}])],
     "anything": [(obj(["a"], a={}), [{"a": 1}, {"a": "s"}, {"a": [None]}, {"a": {"b": True}}], [{}])],
     "unevaluated": [({"type": "object", "properties": {"a": A}, "required": ["a"], "unevaluatedProperties": False},

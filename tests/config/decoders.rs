@@ -1,0 +1,65 @@
+//! `check --decoders`, as the shell and a pipeline see it. What profiles say is held against the engines themselves by
+//! `tests/surface/independent/decoders/run`.
+
+use serde_json::Value;
+use std::process::Command;
+
+fn check(words: &[&str]) -> (i32, String, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_formgate")).arg("check").args(words).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_table_and_what_to_change() {
+    let (code, out, err) = check(&["--decoders"]);
+    assert_eq!((code, err.as_str()), (0, ""));
+    let head = "route                 openai-strict  anthropic  gemini    llama.cpp  xgrammar  llguidance  outlines-core\n";
+    assert!(out.starts_with(head), "{out}");
+    assert!(out.contains("\nstart_meeting         refused        weaker     weaker    exact      stronger  exact       weaker\n"), "{out}");
+    assert!(
+        out.contains(
+            "refused: openai-strict (every member must be in `required`)\n    help: list every member"
+        ),
+        "{out}"
+    );
+    assert!(!out.contains('\x1b'), "colours without a terminal");
+    let (_, out, _) = check(&["--decoders=llguidance,xgrammar"]);
+    assert!(out.starts_with("route                 llguidance  xgrammar\n"), "{out}");
+}
+
+#[test]
+fn for_a_pipeline() {
+    let (code, _, err) = check(&["--decoders=xgrammar", "--deny-warnings"]);
+    assert_eq!(
+        (code, err.as_str()),
+        (78, "refused: some decoder does not hold some form, and warnings are denied\n")
+    );
+    let (code, out, _) = check(&["--decoders=llguidance", "--json"]);
+    let document: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((code, &document["ok"]), (0, &true.into()));
+    let routes = document["decoders"]["routes"].as_array().unwrap();
+    assert_eq!(routes.len(), document["routes"].as_array().unwrap().len());
+    let issue = routes.iter().find(|route| route["name"] == "create_issue").unwrap();
+    assert_eq!(issue["verdicts"]["llguidance"], "refused");
+    let unique = issue["findings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|found| found["construct"] == "unique-items")
+        .unwrap();
+    assert_eq!(unique["pointer"], "/properties/labels");
+    assert!(
+        unique["effects"]["llguidance"]["source"].as_str().unwrap().starts_with("PyPI llguidance"),
+        "{unique}"
+    );
+}
+
+#[test]
+fn names_that_are_not_known() {
+    let (code, out, err) = check(&["--decoders=lmql"]);
+    assert_eq!((code, out.as_str()), (64, ""));
+    assert!(err.contains("no decoder `lmql`; there is openai-strict, "), "{err}");
+    assert_eq!(check(&["--decoders", "--schema"]).0, 64);
+    assert_eq!(check(&["--decoders", "tests/cases/config/refused/dozen.yaml"]).0, 78);
+}
