@@ -56,7 +56,8 @@ use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Which events are shown unless `RUST_LOG` says otherwise. Pingora writes what it read from a client
 /// into its lines: of those only errors are shown, and none about a hand-over, where waiting is no error.
-pub const LOG_FILTER: &str = "info,pingora_core=error,pingora_core::server::transfer_fd=off,h2=error";
+pub const LOG_FILTER: &str =
+    "info,pingora_core=error,pingora_core::apps=off,pingora_core::server::transfer_fd=off,h2=error";
 
 /// What every connection shares.
 struct App {

@@ -1,7 +1,9 @@
 //! An alert on a series that nobody serves never fires, and nobody notices.
 
 use super::{content, read, root, tool};
-use crate::support::{Backend, MEETING, Setup};
+use crate::support::tls::Authority;
+use crate::support::{Backend, MEETING};
+use crate::tls;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Labels that Prometheus adds.
@@ -13,7 +15,8 @@ type Selector = (String, Vec<(String, String)>);
 #[test]
 fn every_series_label_and_value_is_served() {
     let backend = Backend::agreeing();
-    let gate = Setup::meeting(&backend).with("routes/0/idempotency", "optional").start();
+    let pair = Authority::new("ca").issue(&["site.test"]);
+    let gate = tls::setup(&backend, &[pair]).with("routes/0/idempotency", "optional").start();
     gate.get(MEETING);
     let served = gate.metrics();
     let mut labels: BTreeMap<&str, BTreeMap<&str, BTreeSet<&str>>> = BTreeMap::new();
@@ -35,8 +38,8 @@ fn every_series_label_and_value_is_served() {
                 }
                 let values =
                     have.get(label.as_str()).unwrap_or_else(|| panic!("{file}: {name} has no label {label}"));
-                // Names of routes, upstreams and servers are the config's.
-                let named = ["route", "upstream", "server"].contains(&label.as_str());
+                // Names of routes, upstreams, servers and certificates are the config's.
+                let named = ["route", "upstream", "server", "certificate"].contains(&label.as_str());
                 for value in value.split('|').filter(|_| !named) {
                     assert!(values.contains(value), "{file}: {name} never has {label}={value:?}: {values:?}");
                 }

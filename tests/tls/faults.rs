@@ -242,3 +242,23 @@ fn the_digest_follows_certificates() {
     folder.put("site.pem", &pair.cert).put("site.key", &pair.key);
     assert_ne!(digest(&folder), first);
 }
+
+/// `config/tls.yaml` loads without a word, beside the files that it wants.
+#[test]
+fn the_example_loads_without_a_word() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.path().join("tls")).unwrap();
+    let ca = Authority::new("ca");
+    for name in ["site", "other", "client"] {
+        let pair = ca.issue(&["site.test"]);
+        folder.put(&format!("tls/{name}.pem"), &pair.cert).put(&format!("tls/{name}.key"), &pair.key);
+    }
+    folder.put("tls/internal-ca.pem", &ca.pem);
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/tls.yaml");
+    let copy = folder.path().join("tls.yaml");
+    std::fs::copy(shipped, &copy).unwrap();
+    let loaded = load(&copy).unwrap_or_else(|refused| panic!("{:#?}", refused.faults));
+    assert_eq!(loaded.warnings, []);
+    let expiries: Vec<&str> = loaded.gateway.expiries.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(expiries, ["tls/site.pem", "tls/other.pem", "tls/client.pem"]);
+}

@@ -38,7 +38,12 @@ fn a_handshake_has_the_deadline_of_a_head() {
         gate.metrics().sum("formgate_tls_handshakes_total", &[("result", "deadline")]) == 3.0
     });
     assert_eq!(gate.metrics().sum("formgate_tls_handshakes_total", &[]), 5.0);
+    // HTTP/2 agreed upon, and then something else.
+    let mut line = dial(to, "site.test", client(&ca, &["h2"])).unwrap();
+    line.write_all(b"canary-in-the-place-of-a-preface").unwrap();
+    let _ = line.read_to_end(&mut Vec::new());
     assert!(gate.access().is_empty(), "a handshake is no request");
+    assert!(!gate.log().contains("canary") && !gate.log().contains("H2"), "{}", gate.log());
     eventually("nothing is left open", || gate.metrics().sum("formgate_connections", &[]) == 0.0);
 }
 

@@ -13,7 +13,7 @@ use crate::support::{Backend, Client, Gate, Setup};
 use std::process::{Command, Stdio};
 
 /// One listener in the clear and one that speaks TLS, with these certificates in this order.
-fn setup(backend: &Backend, pairs: &[Pair]) -> Setup {
+pub(crate) fn setup(backend: &Backend, pairs: &[Pair]) -> Setup {
     let certificates = (0..pairs.len())
         .map(|n| serde_json::json!({ "cert": format!("tls/{n}.pem"), "key": format!("tls/{n}.key") }));
     let mut setup = Setup::meeting(backend)

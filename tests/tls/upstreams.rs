@@ -33,7 +33,7 @@ fn not_sent(gate: &Gate, backend: &Backend, kind: &str) {
 fn an_act_arrives_byte_for_byte_and_connections_are_kept() {
     let (ca, backend) = (Authority::new("ca"), Backend::agreeing());
     let front = Terminator::start(backend.addr, ca.issue(&["localhost"]).server(None));
-    let gate = setup(&front.url(), &ca).with("threads", 1).start();
+    let mut gate = setup(&front.url(), &ca).with("threads", 1).start();
     accepted(&gate);
     let large = padded(MEETING_BODY, 64 << 10);
     assert_eq!(gate.post(MEETING, &large).status, 200);
@@ -43,6 +43,8 @@ fn an_act_arrives_byte_for_byte_and_connections_are_kept() {
     assert_eq!(backend.seen()[0].field("host"), Some(format!("localhost:{port}")));
     // One connection, one handshake, both acts.
     assert_eq!((front.handshakes(), backend.connections()), (1, 1));
+    // And a stop with a kept connection is a stop like any other.
+    assert_eq!(gate.stop().code(), Some(0));
 }
 
 #[test]
@@ -154,4 +156,67 @@ fn the_machines_roots_are_the_default() {
     let front = Terminator::start(backend.addr, ca.issue(&["localhost"]).server(None));
     let gate = Setup::towards(&front.url()).case_route("meetings-start").start();
     not_sent(&gate, &backend, "its certificate is from no root that is believed");
+}
+
+/// What breaks once an act may have left is never said to be unsent (P5), and never sent again.
+#[test]
+fn what_breaks_behind_the_handshake_is_unknown() {
+    let ca = Authority::new("ca");
+    let config = std::sync::Arc::new(ca.issue(&["localhost"]).server(None));
+    let backend = Backend::raw(move |_, stream| {
+        let session = rustls::ServerConnection::new(std::sync::Arc::clone(&config)).unwrap();
+        let mut line = rustls::StreamOwned::new(session, stream);
+        // Some of the act, and then the end of the connection.
+        let _ = line.read(&mut [0; 100]);
+        crate::support::backend::reset(&line.sock);
+    });
+    let url = format!("https://localhost:{}", backend.addr.port());
+    let gate = setup(&url, &ca).with("defaults/max_body", "8MiB").start();
+    for length in [MEETING_BODY.len(), 60_000, 6 << 20] {
+        let answer = gate.post(MEETING, padded(MEETING_BODY, length));
+        assert_eq!(answer.status, 504, "{length}");
+    }
+    assert_eq!(backend.connections(), 3, "an act was sent twice");
+}
+
+/// A kept connection that the backend has closed meanwhile is not used.
+#[test]
+fn closed_connections_are_left_alone() {
+    let (ca, backend) = (
+        Authority::new("ca"),
+        Backend::scripted(|_, stream| {
+            let _ = stream.write_all(&crate::support::backend::json(r#"{"ok":true}"#));
+            crate::support::After::Close
+        }),
+    );
+    let front = Terminator::start(backend.addr, ca.issue(&["localhost"]).server(None));
+    let gate = setup(&front.url(), &ca).with("threads", 1).start();
+    for _ in 0..5 {
+        accepted(&gate);
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    assert_eq!((backend.count(), backend.connections()), (5, 5));
+}
+
+/// An act comes over TLS and leaves over TLS, byte for byte.
+#[test]
+fn sealed_on_both_sides() {
+    let (ca, backend) = (Authority::new("ca"), Backend::agreeing());
+    let front = Terminator::start(backend.addr, ca.issue(&["localhost"]).server(None));
+    let pair = ca.issue(&["site.test"]);
+    let gate = setup(&front.url(), &ca)
+        .file("tls/0.pem", pair.cert)
+        .file("tls/0.key", pair.key)
+        .with("listen", vec!["https://127.0.0.1:0"])
+        .with("tls", serde_json::json!({ "certificates": [{ "cert": "tls/0.pem", "key": "tls/0.key" }] }))
+        .start();
+    let body = padded(MEETING_BODY, 65_536);
+    let file = gate.dir.path().join("body.json");
+    std::fs::write(&file, &body).unwrap();
+    let file = format!("@{}", file.display());
+    for flag in ["--http2", "--http1.1"] {
+        let words = [flag, "-H", "content-type: application/json", "--data-binary", &file];
+        assert_eq!(super::curl(&gate, &ca, "site.test", &words), (true, r#"{"ok":true}"#.to_owned()));
+    }
+    assert!(backend.seen().iter().all(|seen| seen.body == body) && backend.count() == 2);
 }
