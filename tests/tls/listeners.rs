@@ -155,7 +155,7 @@ fn http_in_the_clear_is_told_so_and_garbage_is_not() {
         b"\x16\x03\x01\x00\x05hello",
         b"\x80\x2e\x01\x00\x02",
         &[0x16; 4096],
-        &[0xff; 70_000],
+        &vec![0xff; 70_000],
     ] {
         let mut client = Client::connect(to);
         let _ = client.send(garbage);

@@ -1,6 +1,8 @@
 //! TLS towards upstreams and from clients, against the real binary; with curl and openssl on the other side where they
 //! are what users have.
 
+#![allow(clippy::float_cmp, reason = "counts are whole numbers")]
+
 mod faults;
 mod handshakes;
 mod life;

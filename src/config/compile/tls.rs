@@ -122,17 +122,17 @@ impl Compiler<'_> {
         let (at, name, own) = match &entry.ca {
             Field::Given(at, Filled(name)) => (*at, name.as_str(), true),
             Field::Wrong(_) => return None,
-            Field::Absent => match BUNDLES.iter().find(|bundle| self.files.path_of(bundle).exists()) {
-                Some(bundle) => (server, *bundle, false),
-                None => {
+            Field::Absent => {
+                let Some(bundle) = BUNDLES.iter().find(|bundle| self.files.path_of(bundle).exists()) else {
                     self.fault_with(
                         server,
                         "this machine has no bundle of roots to verify it with",
                         "install `ca-certificates`, or name the roots: `tls: { ca: tls/roots.pem }`",
                     );
                     return None;
-                }
-            },
+                };
+                (server, *bundle, false)
+            }
         };
         let roots = self.file(at, name, MAX_ROOTS)?;
         let made = if own {
@@ -140,7 +140,7 @@ impl Compiler<'_> {
         } else {
             Trust::in_bundle(&roots, identity.as_ref())
         };
-        made.map_err(|unusable| self.unusable(at, name, unusable)).ok()
+        made.map_err(|unusable| self.unusable(at, name, &unusable)).ok()
     }
 
     /// A certificate and its key, from the files that these fields name.
@@ -154,8 +154,8 @@ impl Compiler<'_> {
             Ok(identity) => identity,
             Err(unusable) => {
                 match unusable.part {
-                    Part::Certificate => self.unusable(*cert_at, cert, unusable),
-                    Part::Key => self.unusable(*key_at, key, unusable),
+                    Part::Certificate => self.unusable(*cert_at, cert, &unusable),
+                    Part::Key => self.unusable(*key_at, key, &unusable),
                 }
                 return None;
             }
@@ -204,7 +204,7 @@ impl Compiler<'_> {
         self.files.read(name, limit).map_err(|reason| self.fault(at, reason)).ok()
     }
 
-    fn unusable(&self, at: Mark, name: &str, unusable: Unusable) {
+    fn unusable(&self, at: Mark, name: &str, unusable: &Unusable) {
         self.fault_with(at, format!("{name} {}", unusable.reason), unusable.suggestion);
     }
 }
