@@ -5,6 +5,7 @@ mod decoders;
 pub mod demo;
 pub mod diff;
 pub mod explain;
+pub mod init;
 pub mod openapi;
 pub mod serve;
 mod show;
@@ -84,6 +85,18 @@ Examples:
 Only the hash goes into the configuration. The token itself is shown once, here; give it to its holder, who
 sends it as `Authorization: Bearer …`.";
 
+const INIT_EXAMPLES: &str = "\
+Examples:
+  formgate init --openapi petstore.yaml --out gateway
+  formgate init --openapi petstore.yaml --operation addPet --dry-run
+  formgate init --openapi big.json --report json | jq .reasons
+
+Files that are there are not overwritten unless `--force` says so. What was carried, guessed and not carried is
+printed, and stands as comments in gateway.yaml.
+
+Exit codes: 0 written, 1 nothing to carry, 64 wrong usage or a file is there, 65 the source cannot be read,
+70 something unforeseen.";
+
 const OPENAPI_EXAMPLES: &str = "\
 Examples:
   formgate openapi                        what GET /openapi.json answers, a line a value
@@ -126,6 +139,9 @@ enum Verb {
     /// Make a bearer token and its line for the configuration, or hash one that exists.
     #[command(after_help = TOKEN_EXAMPLES)]
     Token(token::Arguments),
+    /// Write routes and forms for an API that exists, from its OpenAPI document.
+    #[command(after_help = INIT_EXAMPLES)]
+    Init(init::Arguments),
     /// Print the OpenAPI document for GPT Actions.
     #[command(after_help = OPENAPI_EXAMPLES)]
     Openapi(openapi::Arguments),
@@ -155,6 +171,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
         Verb::Diff(arguments) => diff::run(&arguments),
         Verb::Explain(arguments) => explain::run(&arguments),
         Verb::Token(arguments) => token::run(&arguments),
+        Verb::Init(arguments) => init::run(&arguments),
         Verb::Openapi(arguments) => openapi::run(&arguments),
         Verb::Demo { tls } => demo::run(tls),
     }

@@ -12,6 +12,7 @@ mod decode;
 mod fault;
 mod field;
 mod files;
+mod foreign;
 mod inline;
 mod kept;
 mod raw;
@@ -21,6 +22,7 @@ mod tree;
 mod words;
 
 pub use fault::Fault;
+pub(crate) use foreign::{Foreign, read_foreign};
 pub use kept::Kept;
 pub use settings::{
     AccessLog, AdminAddress, Collector, Listen, OnWidening, Policy, RedisAddress, RedisStore, Secret,
@@ -160,6 +162,21 @@ fn sort(faults: &mut [Fault], files: &[PathBuf]) {
 /// What is wrong with a name of a route or token, if anything is.
 pub fn check_name(name: &str) -> Result<(), String> {
     words::parse_name(name).map(|_| ())
+}
+
+/// What is wrong with a path at an upstream, if anything is.
+pub(crate) fn check_upstream_path(path: &str) -> Result<(), String> {
+    words::parse_upstream_path(path)
+}
+
+/// What is wrong with the URL of a server, if anything is.
+pub(crate) fn check_server(url: &str) -> Result<(), String> {
+    words::parse_server(url).map(|_| ())
+}
+
+/// What is wrong with the path of an address, if anything is.
+pub(crate) fn check_address(path: &str) -> Result<(), String> {
+    words::check_path(path, false)
 }
 
 /// The JSON Schema (2020-12) of the file itself, for editors.

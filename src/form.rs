@@ -42,10 +42,11 @@ pub use embed::{Embedded, Embedding, Root, shortened};
 pub use lint::{Level, Lint, LintLevels};
 pub use member::{SafeMember, Unproven};
 pub use representation::{Effort, Representation, Variant, arrival, digest};
+/// What documents of others are read into as well: ordered, numbers as written.
+pub(crate) use source::{Node, Tree, below};
 
 use crate::json::{Strict, Value};
 use jsonschema::Validator;
-use source::Node;
 
 /// What a route asks of its form beyond the schema itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -148,6 +149,25 @@ pub enum Change {
     Both,
     /// The containment could not be decided.
     Unknown,
+}
+
+/// Whether a form may name this `format` (draft 2020-12).
+pub(crate) fn checks_format(name: &str) -> bool {
+    draft::Draft::Twenty.checks_format(name)
+}
+
+/// Whether any draft has a keyword of this name.
+pub(crate) fn is_keyword(name: &str) -> bool {
+    keywords::is_keyword(name)
+}
+
+/// Characters of the longest text that a pattern admits, where it has an end; or why a form may not have it.
+pub(crate) fn pattern_extent(text: &str) -> Result<Option<u64>, &'static str> {
+    let reading = pattern::read(text).map_err(|fault| fault.reason)?;
+    if !enforced::compiles(text) {
+        return Err("the pattern is too large for the engine");
+    }
+    Ok(reading.longest.filter(|_| reading.anchored))
 }
 
 impl CompiledForm {

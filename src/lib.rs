@@ -19,6 +19,7 @@
 //! ```text
 //! L5  cli ▶ edge               the only folder that may say pingora
 //! L4  live  telemetry  store   the snapshot and its reload turn | metrics, access line | records
+//!     adopt                    an API that exists ▶ the files of a gateway
 //! L3  config                   YAML ▶ Gateway, or the whole list of faults
 //! L2  gateway ◀ surface        decisions, pure and synchronous | what is drawn for clients that speak no GPT
 //! L2  decoders                 what constrained decoders make of a form
@@ -26,6 +27,7 @@
 //! L0  json media tls reason bounds   words and bytes; no I/O
 //! ```
 
+pub mod adopt;
 pub mod bounds;
 pub mod cli;
 pub mod config;

@@ -13,7 +13,7 @@ const ORDER: &[&[&str]] = &[
     &["gateway", "decoders"],
     &["surface"],
     &["config"],
-    &["telemetry"],
+    &["telemetry", "adopt"],
     &["store"],
     &["live"],
     &["edge"],

@@ -255,7 +255,7 @@ pub(super) fn parse_name(text: &str) -> Result<String, String> {
         .to_owned())
 }
 
-fn parse_server(text: &str) -> Result<(bool, Server), String> {
+pub(super) fn parse_server(text: &str) -> Result<(bool, Server), String> {
     if let Some(path) = text.strip_prefix("unix:") {
         return server::parse_socket(path).map(|server| (false, server));
     }
@@ -271,6 +271,10 @@ fn parse_server(text: &str) -> Result<(bool, Server), String> {
     let (host, port) = split_host_port(authority).ok_or_else(expected)?;
     let port = port.unwrap_or(if secure { 443 } else { 80 });
     Ok((secure, Server { host: host.to_owned(), port, tls: None, socket: None }))
+}
+
+pub(super) fn parse_upstream_path(text: &str) -> Result<(), String> {
+    server::parse_target(text).map(|_| ())
 }
 
 fn parse_origin(text: &str) -> Result<String, String> {
@@ -315,7 +319,7 @@ fn split_host_port(authority: &str) -> Option<(&str, Option<u16>)> {
 }
 
 /// RFC 3986, 3.3: segments of `pchar`. What two servers could read as two paths is refused: matching is exact.
-fn check_path(text: &str, query_allowed: bool) -> Result<(), String> {
+pub(super) fn check_path(text: &str, query_allowed: bool) -> Result<(), String> {
     let path = match text.split_once('?') {
         Some((path, query)) if query_allowed => {
             check_bytes(query, b"/?")?;

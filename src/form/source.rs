@@ -40,7 +40,8 @@ impl Node {
         }
     }
 
-    fn of(value: Value<'_>) -> Self {
+    /// A value that has been parsed, with all that is in it.
+    pub(crate) fn of(value: Value<'_>) -> Self {
         let tree = match value.kind() {
             Kind::Null => Tree::Null,
             Kind::Boolean => Tree::Boolean(value.as_bool().unwrap_or_default()),

@@ -1,0 +1,201 @@
+//! The document: which dialect it is, where its lines are, and what its references lead to.
+
+use crate::config::{Foreign, read_foreign};
+use crate::form::{Node, below};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// The dialects whose schemas are translated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Dialect {
+    /// Swagger 2.0.
+    Two,
+    /// OpenAPI 3.0.
+    Zero,
+    /// OpenAPI 3.1 and 3.2: JSON Schema 2020-12.
+    One,
+}
+
+/// A document that says which dialect it is.
+#[derive(Debug)]
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) root: Node,
+    pub(super) dialect: Dialect,
+    /// As it says itself: `OpenAPI 3.0.3`.
+    pub(super) version: String,
+    /// Offsets at which lines begin.
+    lines: Vec<usize>,
+    /// Offset and name.
+    pub(super) duplicates: Vec<(usize, String)>,
+}
+
+/// Why a document cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// From 1; 0 where no line is to blame.
+    pub line: usize,
+    /// From 1; 0 where no line is to blame.
+    pub column: usize,
+    /// One sentence, without a full stop.
+    pub reason: String,
+}
+
+/// A node of the document and its JSON Pointer.
+#[derive(Debug, Clone)]
+pub(super) struct Place<'d> {
+    pub(super) node: &'d Node,
+    pub(super) at: Rc<str>,
+}
+
+impl<'d> Place<'d> {
+    pub(super) fn member(&self, name: &str) -> Option<Self> {
+        self.node.get(name).map(|node| Self { node, at: below(&self.at, name).into() })
+    }
+
+    pub(super) fn members(&self) -> impl Iterator<Item = (&'d str, Self)> {
+        let at = Rc::clone(&self.at);
+        self.node
+            .members()
+            .iter()
+            .map(move |(name, node)| (name.as_str(), Self { node, at: below(&at, name).into() }))
+    }
+
+    pub(super) fn elements(&self) -> impl Iterator<Item = Self> {
+        let at = Rc::clone(&self.at);
+        let numbered = self.node.elements().iter().enumerate();
+        numbered.map(move |(index, node)| Self { node, at: below(&at, &index.to_string()).into() })
+    }
+
+    /// What tells one node from another while the document stands still.
+    pub(super) fn address(&self) -> usize {
+        std::ptr::from_ref(self.node).addr()
+    }
+}
+
+impl Source {
+    pub(super) fn read(text: &str, name: &str) -> Result<Self, Unreadable> {
+        let Foreign { root, duplicates } = read_foreign(text).map_err(|fault| Unreadable {
+            line: fault.line,
+            column: fault.column,
+            reason: fault.reason,
+        })?;
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let said = |key: &str| {
+            let node = root.get(key)?;
+            node.as_text().or_else(|| node.as_number()).map(str::to_owned)
+        };
+        let fault = |reason: String| Unreadable { line: 0, column: 0, reason };
+        let (dialect, version) = match (said("openapi"), said("swagger")) {
+            (Some(version), _) if version.starts_with("3.0") => (Dialect::Zero, format!("OpenAPI {version}")),
+            (Some(version), _) if version.starts_with("3.1") || version.starts_with("3.2") => {
+                (Dialect::One, format!("OpenAPI {version}"))
+            }
+            (None, Some(version)) if version.starts_with('2') => (Dialect::Two, format!("Swagger {version}")),
+            (Some(version), _) => {
+                return Err(fault(format!("OpenAPI {version} is not read: 3.0 and 3.1 are")));
+            }
+            (None, Some(version)) => return Err(fault(format!("Swagger {version} is not read: 2.0 is"))),
+            (None, None) => {
+                return Err(fault(
+                    "no `openapi` and no `swagger` at its root: it is not an OpenAPI document".to_owned(),
+                ));
+            }
+        };
+        Ok(Self { name: name.to_owned(), root, dialect, version, lines, duplicates })
+    }
+
+    pub(super) fn root(&self) -> Place<'_> {
+        Place { node: &self.root, at: "".into() }
+    }
+
+    /// The line of an offset, from 1.
+    pub(super) fn line(&self, at: usize) -> usize {
+        self.lines.partition_point(|start| *start <= at)
+    }
+
+    pub(super) fn title(&self) -> String {
+        let info = self.root.get("info");
+        let said = |key: &str| {
+            info.and_then(|info| info.get(key))
+                .and_then(|node| node.as_text().or_else(|| node.as_number()))
+                .map(str::to_owned)
+        };
+        match (said("title"), said("version")) {
+            (Some(title), Some(version)) => format!("{title}, version {version}"),
+            (Some(title), None) => title,
+            (None, _) => "without a title".to_owned(),
+        }
+    }
+}
+
+/// Follows references; each is looked up once.
+pub(super) struct Links<'d> {
+    source: &'d Source,
+    known: RefCell<HashMap<String, Option<Place<'d>>>>,
+}
+
+impl<'d> Links<'d> {
+    pub(super) fn of(source: &'d Source) -> Self {
+        Self { source, known: RefCell::default() }
+    }
+
+    /// What a reference leads to, or why it does not.
+    pub(super) fn target(&self, reference: &str) -> Result<Place<'d>, String> {
+        let Some(fragment) = reference.strip_prefix('#') else {
+            return Err(format!("`{reference}` is another document; references are followed within one"));
+        };
+        if !fragment.is_empty() && !fragment.starts_with('/') {
+            return Err(format!("`{reference}` is an anchor; references are followed by JSON Pointer"));
+        }
+        let mut known = self.known.borrow_mut();
+        let found = known.entry(fragment.to_owned()).or_insert_with(|| self.look(fragment));
+        found.clone().ok_or_else(|| format!("`{reference}` points at nothing"))
+    }
+
+    fn look(&self, fragment: &str) -> Option<Place<'d>> {
+        let mut node = &self.source.root;
+        let mut at = String::new();
+        for step in decoded(fragment).split('/').skip(1) {
+            let name = step.replace("~1", "/").replace("~0", "~");
+            node = match node.get(&name) {
+                Some(next) => next,
+                None => node.elements().get(name.parse::<usize>().ok()?)?,
+            };
+            at = below(&at, &name);
+        }
+        Some(Place { node, at: at.into() })
+    }
+
+    /// A place, or what its `$ref` leads to: for parameters, bodies, path items.
+    pub(super) fn through(&self, place: Place<'d>) -> Result<Place<'d>, String> {
+        let mut place = place;
+        for _ in 0..16 {
+            let Some(reference) = place.node.get("$ref").and_then(Node::as_text) else { return Ok(place) };
+            place = self.target(reference)?;
+        }
+        Err("references that lead in a circle".to_owned())
+    }
+}
+
+/// `%20` and its like written out (RFC 6901, 6).
+fn decoded(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
+    while let Some(&byte) = bytes.get(at) {
+        let hex = text.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match hex {
+            Some(decoded) if byte == b'%' => {
+                out.push(decoded);
+                at += 3;
+            }
+            _ => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
+}

@@ -1,0 +1,228 @@
+//! `init`: routes and forms for an API that exists, or something to start from.
+
+use super::show::{Style, count, printable, to_stderr, to_stdout};
+use super::{INTERNAL, USAGE};
+use crate::adopt::{Adoption, Failed, Wanted, from_openapi};
+use crate::config;
+use std::fmt::Write as _;
+use std::io::IsTerminal as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// The source cannot be read (`sysexits.h`: `EX_DATAERR`).
+const UNREADABLE: u8 = 65;
+/// Nothing in it can be carried.
+const NOTHING: u8 = 1;
+/// Bytes of a source, at most.
+const MAX_SOURCE: u64 = 64 << 20;
+
+/// What `init` can be asked.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// An OpenAPI 3.0 or 3.1 document, or Swagger 2.0: YAML or JSON.
+    #[arg(long, value_name = "FILE")]
+    openapi: Option<PathBuf>,
+    /// Carry only this operation, by its operationId or as `POST /path`; more than once for more.
+    #[arg(long, value_name = "ID", requires = "openapi")]
+    operation: Vec<String>,
+    /// The folder to write to: gateway.yaml and forms/.
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    /// Overwrite files that are there.
+    #[arg(long)]
+    force: bool,
+    /// Print what would be written, and write nothing.
+    #[arg(long)]
+    dry_run: bool,
+    /// How to tell what was carried, guessed and not carried.
+    #[arg(long, value_enum, default_value_t = ReportKind::Text)]
+    report: ReportKind,
+}
+
+/// How the report is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum ReportKind {
+    /// For a person.
+    Text,
+    /// One JSON document, with every keyword that was dropped.
+    Json,
+}
+
+/// Reads, writes, tells.
+pub fn run(arguments: &Arguments) -> ExitCode {
+    let adoption = match &arguments.openapi {
+        Some(path) => openapi(arguments, path),
+        None => return to_stdout("nothing yet\n", ExitCode::from(USAGE)),
+    };
+    match adoption {
+        Ok(adoption) => finish(arguments, &adoption),
+        Err(code) => code,
+    }
+}
+
+fn openapi(arguments: &Arguments, path: &Path) -> Result<Adoption, ExitCode> {
+    let text = read(path)?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let wanted = Wanted { operations: arguments.operation.clone() };
+    let mut progress = Progress::begin();
+    let outcome = from_openapi(&text, &name, &wanted, &mut |done, all| progress.tell(done, all));
+    progress.end();
+    outcome.map_err(|failed| told(path, &failed))
+}
+
+fn told(path: &Path, failed: &Failed) -> ExitCode {
+    match failed {
+        Failed::Unreadable(fault) => {
+            let mut place = path.display().to_string();
+            if fault.line > 0 {
+                let _ = write!(place, ":{}:{}", fault.line, fault.column);
+            }
+            to_stderr(&format!("{}: error: {}\n", printable(&place), printable(&fault.reason)));
+            ExitCode::from(UNREADABLE)
+        }
+        Failed::UnknownOperations(names) => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{}`", printable(name))).collect();
+            let file = path.display();
+            let names = names.join(", ");
+            to_stderr(&format!(
+                "error: {file} has no operation {names}; say its operationId, or `POST /path`\n"
+            ));
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String, ExitCode> {
+    let cannot = |reason: String| {
+        to_stderr(&format!("error: cannot read {}: {}\n", path.display(), printable(&reason)));
+        ExitCode::from(UNREADABLE)
+    };
+    let about = std::fs::metadata(path).map_err(|error| cannot(error.to_string()))?;
+    if !about.is_file() {
+        return Err(cannot("not a file".to_owned()));
+    }
+    if about.len() > MAX_SOURCE {
+        return Err(cannot(format!("larger than {MAX_SOURCE} bytes")));
+    }
+    let bytes = std::fs::read(path).map_err(|error| cannot(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let (line, column) = crate::json::line_column(error.as_bytes(), error.utf8_error().valid_up_to());
+        cannot(format!("not UTF-8 (line {line}, column {column})"))
+    })
+}
+
+fn finish(arguments: &Arguments, adoption: &Adoption) -> ExitCode {
+    let told = match arguments.report {
+        ReportKind::Text => adoption.report.text().lines().map(|line| printable(line) + "\n").collect(),
+        ReportKind::Json => format!("{:#}\n", adoption.report.json()),
+    };
+    let (carried, left) = adoption.report.counts();
+    if carried == 0 {
+        let code = to_stdout(&told, ExitCode::from(NOTHING));
+        to_stderr(&format!(
+            "nothing to carry: {} listed, none with a body for a form; nothing is written\n",
+            count(left, "operation")
+        ));
+        return code;
+    }
+    if arguments.dry_run {
+        let mut out = String::new();
+        for (file, text) in &adoption.files {
+            let _ = writeln!(out, "==> {} <==\n{text}", arguments.out.join(file).display());
+        }
+        return to_stdout(&(out + &told), ExitCode::SUCCESS);
+    }
+    match write(&arguments.out, &adoption.files, arguments.force) {
+        Ok(()) => {
+            let code = to_stdout(&told, ExitCode::SUCCESS);
+            let file = arguments.out.join("gateway.yaml");
+            to_stderr(&format!(
+                "wrote {} and {}; next: formgate check {0}\n",
+                file.display(),
+                count(adoption.files.len() - 1, "form")
+            ));
+            code
+        }
+        Err(code) => code,
+    }
+}
+
+/// Writes all of it or nothing: into a folder beside, which `check` must pass, and from there to its place.
+fn write(out: &Path, files: &[(String, String)], force: bool) -> Result<(), ExitCode> {
+    let there: Vec<PathBuf> =
+        files.iter().map(|(file, _)| out.join(file)).filter(|path| path.symlink_metadata().is_ok()).collect();
+    if !force && !there.is_empty() {
+        let mut text = String::new();
+        for path in there.iter().take(10) {
+            let _ = writeln!(text, "  {}", path.display());
+        }
+        let number = count(there.len(), "file");
+        to_stderr(&format!(
+            "error: {number} would be overwritten:\n{text}say `--force`, or another `--out`\n"
+        ));
+        return Err(ExitCode::from(USAGE));
+    }
+    let staged = out.join(format!(".formgate-init-{}", std::process::id()));
+    let outcome = stage(&staged, files).and_then(|()| place(&staged, out, files));
+    let _ = std::fs::remove_dir_all(&staged);
+    outcome.map_err(|reason| {
+        to_stderr(&format!("error: nothing is written: {reason}\n"));
+        ExitCode::from(INTERNAL)
+    })
+}
+
+fn stage(staged: &Path, files: &[(String, String)]) -> Result<(), String> {
+    for (file, text) in files {
+        let path = staged.join(file);
+        let folder = path.parent().unwrap_or(staged);
+        std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    config::load(&staged.join("gateway.yaml")).map(|_| ()).map_err(|refused| {
+        let style = Style::of_stderr();
+        let shown = refused.faults.iter().take(5);
+        let faults: String = shown.map(|fault| style.fault(super::show::Severity::Error, fault)).collect();
+        format!("what came of it does not pass `check`, which is a fault of formgate's:\n{faults}")
+    })
+}
+
+/// The YAML comes last: until then nothing refers to the forms.
+fn place(staged: &Path, out: &Path, files: &[(String, String)]) -> Result<(), String> {
+    for (file, _) in files.iter().rev() {
+        let path = out.join(file);
+        let folder = path.parent().unwrap_or(out);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::rename(staged.join(file), &path))
+            .map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Tells a person how far it is, once it takes more than a second.
+struct Progress {
+    since: Instant,
+    told: Option<Instant>,
+    shown: bool,
+}
+
+impl Progress {
+    fn begin() -> Self {
+        Self { since: Instant::now(), told: None, shown: std::io::stderr().is_terminal() }
+    }
+
+    fn tell(&mut self, done: usize, all: usize) {
+        let now = Instant::now();
+        let due = self.told.is_none_or(|told| now - told > Duration::from_millis(200));
+        if self.shown && due && now - self.since > Duration::from_secs(1) {
+            self.told = Some(now);
+            to_stderr(&format!("\r{done} of {all} operations"));
+        }
+    }
+
+    fn end(&self) {
+        if self.told.is_some() {
+            to_stderr("\r\x1b[K");
+        }
+    }
+}
