@@ -20,20 +20,30 @@ mod carry;
 mod choose;
 mod gateway;
 mod gather;
+mod infer;
+mod inferred;
 mod ledger;
 mod naming;
+mod object;
 mod openapi;
+mod recorded;
 mod report;
 mod server;
 mod source;
+mod starter;
+mod traffic;
 mod translate;
+mod verbatim;
 mod whole;
 mod written;
 
 pub use choose::NotCarried;
 pub use openapi::from_openapi;
+pub use recorded::Format;
 pub use report::Report;
 pub use source::Unreadable;
+pub use starter::starter;
+pub use traffic::{Recording, from_traffic};
 pub use written::Guess;
 
 /// What is asked for.

@@ -87,9 +87,11 @@ sends it as `Authorization: Bearer …`.";
 
 const INIT_EXAMPLES: &str = "\
 Examples:
+  formgate init                           one route to start from
   formgate init --openapi petstore.yaml --out gateway
   formgate init --openapi petstore.yaml --operation addPet --dry-run
   formgate init --openapi big.json --report json | jq .reasons
+  formgate init --from-traffic recorded.har --out gateway --no-examples
 
 Files that are there are not overwritten unless `--force` says so. What was carried, guessed and not carried is
 printed, and stands as comments in gateway.yaml.
@@ -139,7 +141,7 @@ enum Verb {
     /// Make a bearer token and its line for the configuration, or hash one that exists.
     #[command(after_help = TOKEN_EXAMPLES)]
     Token(token::Arguments),
-    /// Write routes and forms for an API that exists, from its OpenAPI document.
+    /// Write routes and forms: for an API that exists, or something to start from.
     #[command(after_help = INIT_EXAMPLES)]
     Init(init::Arguments),
     /// Print the OpenAPI document for GPT Actions.

@@ -5,7 +5,7 @@
 
 use super::gather::{Cause, Gathering, Refusal};
 use super::source::Place;
-use super::whole::{Kinds, Rule, Whole, Words};
+use super::whole::{Kinds, Whole, Words};
 use super::written::{Written, nice, shortened};
 
 /// How often a schema may stand within itself.
@@ -37,9 +37,9 @@ pub(super) struct Translation<'d, 'g> {
 /// Where a schema stands: the references that were followed to come here, how deep, and whether it must be.
 #[derive(Clone, Copy)]
 pub(super) struct Stand<'t> {
-    trail: &'t [usize],
-    depth: usize,
-    must: bool,
+    pub(super) trail: &'t [usize],
+    pub(super) depth: usize,
+    pub(super) must: bool,
 }
 
 impl<'d, 'g> Translation<'d, 'g> {
@@ -81,6 +81,7 @@ impl<'d, 'g> Translation<'d, 'g> {
             }
             return Err(Refusal::other(&whole.at, "no value fits it"));
         }
+        self.enter_unused(&whole, kinds);
         let mut out = described(&words);
         if let Some(values) = &whole.values {
             listed(values, kinds, &whole.at, &mut out)?;
@@ -104,6 +105,25 @@ impl<'d, 'g> Translation<'d, 'g> {
         }
         self.default(&words, kinds, whole.values.as_deref(), &mut out);
         Ok(out)
+    }
+
+    /// What a schema says about types that it does not admit says nothing.
+    fn enter_unused(&mut self, whole: &Whole<'d>, kinds: Kinds) {
+        let members = whole.properties.iter().flat_map(|(_, property)| &property.places);
+        let rules = whole.closings.iter().map(|closing| closing.at.clone());
+        let objects = members.chain(&whole.names).chain(whole.patterned.iter().map(|(_, place)| place));
+        let objects: Vec<String> = objects.map(|place| place.at.to_string()).chain(rules).collect();
+        let arrays =
+            whole.items.iter().chain(&whole.prefix).chain(whole.contains.iter().map(|(place, _)| place));
+        let arrays: Vec<String> = arrays.map(|place| place.at.to_string()).collect();
+        for (kind, unused) in [(Kinds::OBJECT, objects), (Kinds::ARRAY, arrays)] {
+            if !kinds.has(kind) || whole.values.is_some() {
+                for at in unused {
+                    let why = "left out: its schema does not admit the type that this is about";
+                    self.gathering.ledger.dropped(at, why);
+                }
+            }
+        }
     }
 
     /// Where any value would fit: what a model can be asked for, if something must stand there.
@@ -249,7 +269,7 @@ impl<'d, 'g> Translation<'d, 'g> {
                 Err(refusal)
                     if stand.must && whole.min_items == 0 && fixed == 0 && refusal.cause != Cause::Large =>
                 {
-                    self.leave_out(refusal.at.clone(), &refusal);
+                    self.leave_out(whole.items[0].at.to_string(), &refusal);
                     out.put("maxItems", Written::number(0));
                     return Ok(());
                 }
@@ -279,209 +299,6 @@ impl<'d, 'g> Translation<'d, 'g> {
         if whole.unique {
             out.put("uniqueItems", Written::Boolean(true));
         }
-        Ok(())
-    }
-
-    fn object(&mut self, whole: &Whole<'d>, stand: Stand<'_>, out: &mut Written) -> Result<(), Refusal> {
-        let mut members = Vec::new();
-        let mut required: Vec<&str> = Vec::new();
-        let mut left_out = 0;
-        for name in &whole.required {
-            if whole.properties.iter().all(|(known, _)| known != name) && whole.patterned.is_empty() {
-                // Declared nowhere: whatever the schemas of other members say, they say about this one.
-                match self.undeclared(whole, name, stand)? {
-                    Some(schema) => members.push((name.clone(), schema)),
-                    None => {
-                        return Err(Refusal::other(
-                            &whole.at,
-                            format!("`{name}` is required, and no value fits it"),
-                        ));
-                    }
-                }
-                required.push(name);
-            }
-        }
-        for (name, property) in &whole.properties {
-            let must = whole.requires(name);
-            let pointer =
-                property.places.first().map_or_else(|| whole.at.clone(), |place| place.at.to_string());
-            let written = self.property(whole, name, Stand { depth: stand.depth + 1, must, ..stand });
-            match written {
-                Ok(Some(schema)) => {
-                    members.push((name.clone(), schema));
-                    if must {
-                        required.push(name);
-                    }
-                }
-                Ok(None) => {
-                    let why = "`readOnly`: a request does not send it";
-                    self.gathering.ledger.dropped(pointer, why);
-                }
-                Err(refusal) if !must && refusal.cause != Cause::Large => {
-                    left_out += 1;
-                    self.leave_out(pointer, &refusal);
-                }
-                Err(refusal) => return Err(refusal),
-            }
-        }
-        let declares = !whole.properties.is_empty() || !members.is_empty();
-        if members.is_empty() && left_out > 0 && stand.depth == 0 {
-            return Err(Refusal::other(&whole.at, "none of its members can be carried"));
-        }
-        if members.is_empty() && left_out > 0 && !stand.must {
-            return Err(Refusal::other(&whole.at, "none of its members can be carried"));
-        }
-        if !declares && self.map(whole, stand, out)? {
-            return Ok(());
-        }
-        let many = members.len() as u64;
-        out.put("properties", Written::Object(members));
-        if !required.is_empty() {
-            out.put("required", Written::texts(required));
-        }
-        if whole.min_properties > many {
-            return Err(Refusal::other(&whole.at, "`minProperties` asks for more members than are declared"));
-        }
-        if whole.min_properties > 0 {
-            out.put("minProperties", Written::number(whole.min_properties));
-        }
-        if let Some(most) = whole.max_properties.filter(|most| *most < many) {
-            out.put("maxProperties", Written::number(most));
-        }
-        let dependent: Vec<(String, Written)> = whole
-            .dependent
-            .iter()
-            .map(|(name, names)| (name.clone(), Written::texts(names.clone())))
-            .collect();
-        if !dependent.is_empty() {
-            out.put("dependentRequired", Written::Object(dependent));
-        }
-        if let [names] = &whole.names[..] {
-            let names = self.gathering.all(&names.at, std::slice::from_ref(names))?;
-            let names = self.schema(names, Stand { must: true, ..stand })?;
-            out.put("propertyNames", names);
-        } else if !whole.names.is_empty() {
-            return Err(Refusal::other(&whole.at, "`propertyNames` twice"));
-        }
-        out.put("additionalProperties", Written::Boolean(false));
-        Ok(())
-    }
-
-    /// A member that is required and declared nowhere.
-    fn undeclared(
-        &mut self,
-        whole: &Whole<'d>,
-        name: &str,
-        stand: Stand<'_>,
-    ) -> Result<Option<Written>, Refusal> {
-        let mut places = Vec::new();
-        for closing in &whole.closings {
-            match &closing.rule {
-                Rule::None => return Ok(None),
-                Rule::Any => {}
-                Rule::Each(place) => places.push(place.clone()),
-            }
-        }
-        let at = format!("{}/required/{name}", whole.at);
-        let member = self.gathering.all(&at, &places)?;
-        self.schema(member, Stand { depth: stand.depth + 1, must: true, ..stand }).map(Some)
-    }
-
-    /// A declared member; `None` where it is `readOnly`.
-    fn property(
-        &mut self,
-        whole: &Whole<'d>,
-        name: &str,
-        stand: Stand<'_>,
-    ) -> Result<Option<Written>, Refusal> {
-        let Some((_, property)) = whole.properties.iter().find(|(known, _)| known == name) else {
-            return Ok(None);
-        };
-        let mut places = property.places.clone();
-        for closing in &whole.closings {
-            if closing.own.contains(&name) || closing.patterned {
-                continue;
-            }
-            match &closing.rule {
-                Rule::Any => {}
-                Rule::Each(place) => places.push(place.clone()),
-                Rule::None => {
-                    return Err(Refusal::other(
-                        &whole.at,
-                        format!("one part of `allOf` is closed to `{name}`"),
-                    ));
-                }
-            }
-        }
-        let at = places.first().map_or(whole.at.as_str(), |place| &place.at).to_owned();
-        let mut member = self.gathering.all(&at, &places)?;
-        if member.read_only {
-            return Ok(None);
-        }
-        if let Some(only) = &property.only {
-            member.hold_to(Kinds::STRING);
-            member.list(only.iter().map(Written::text).collect());
-        }
-        self.schema(member, stand).map(Some)
-    }
-
-    /// An object whose members have no names of their own; whether it is one.
-    fn map(&mut self, whole: &Whole<'d>, stand: Stand<'_>, out: &mut Written) -> Result<bool, Refusal> {
-        let inner = Stand { depth: stand.depth + 1, ..stand };
-        if !whole.patterned.is_empty() {
-            let mut patterns = Vec::new();
-            for (pattern, place) in &whole.patterned {
-                crate::form::pattern_extent(pattern).map_err(|reason| {
-                    Refusal::other(&place.at, format!("its pattern cannot be enforced: {reason}"))
-                })?;
-                let value = self.gathering.all(&place.at, std::slice::from_ref(place))?;
-                patterns.push((pattern.clone(), self.schema(value, inner)?));
-            }
-            out.put("patternProperties", Written::Object(patterns));
-            out.put("additionalProperties", Written::Boolean(false));
-        } else if whole.closings.iter().any(|closing| matches!(closing.rule, Rule::None)) {
-            return Ok(false);
-        } else {
-            let places: Vec<Place<'d>> = whole
-                .closings
-                .iter()
-                .filter_map(
-                    |closing| if let Rule::Each(place) = &closing.rule { Some(place.clone()) } else { None },
-                )
-                .collect();
-            if places.is_empty() && !stand.must {
-                return Err(Refusal::new(&whole.at, "any object would fit it", Cause::AnyObject));
-            }
-            let at = places.first().map_or(whole.at.as_str(), |place| &place.at).to_owned();
-            let value = self.gathering.all(&at, &places)?;
-            let value = self.schema(value, inner)?;
-            out.put("additionalProperties", value);
-        }
-        self.put_names(whole, stand, out)?;
-        if whole.min_properties > 0 {
-            out.put("minProperties", Written::number(whole.min_properties));
-        }
-        match whole.max_properties {
-            Some(most) => out.put("maxProperties", Written::number(most)),
-            None => out.put("maxProperties", Written::guess(self.bounds.map.max(nice(whole.min_properties)))),
-        }
-        Ok(true)
-    }
-
-    fn put_names(&mut self, whole: &Whole<'d>, stand: Stand<'_>, out: &mut Written) -> Result<(), Refusal> {
-        let names = match &whole.names[..] {
-            [] => {
-                let mut names = Written::Object(Vec::new());
-                names.put("maxLength", Written::guess(100));
-                names
-            }
-            places => {
-                let mut names = self.gathering.all(&places[0].at, places)?;
-                names.hold_to(Kinds::STRING);
-                self.schema(names, Stand { must: true, ..stand })?
-            }
-        };
-        out.put("propertyNames", names);
         Ok(())
     }
 

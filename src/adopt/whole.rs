@@ -116,6 +116,8 @@ pub(super) struct Closing<'d> {
     pub(super) own: Vec<&'d str>,
     /// Whether it declares patterns besides.
     pub(super) patterned: bool,
+    /// Where the rule stands.
+    pub(super) at: String,
 }
 
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use super::show::{Style, count, printable, to_stderr, to_stdout};
 use super::{INTERNAL, USAGE};
-use crate::adopt::{Adoption, Failed, Wanted, from_openapi};
+use crate::adopt::{Adoption, Failed, Format, Recording, Wanted, from_openapi, from_traffic, starter};
 use crate::config;
 use std::fmt::Write as _;
 use std::io::IsTerminal as _;
@@ -26,6 +26,15 @@ pub struct Arguments {
     /// Carry only this operation, by its operationId or as `POST /path`; more than once for more.
     #[arg(long, value_name = "ID", requires = "openapi")]
     operation: Vec<String>,
+    /// Recorded requests: a HAR file, or lines of `{"method":"POST","path":"/orders","body":{…}}`.
+    #[arg(long, value_name = "FILE", conflicts_with = "openapi")]
+    from_traffic: Option<PathBuf>,
+    /// How the requests are recorded; told from the file where it is not said.
+    #[arg(long, value_enum, requires = "from_traffic")]
+    format: Option<FormatKind>,
+    /// Copy no recorded value: no example, and no `enum` of texts that were seen.
+    #[arg(long, requires = "from_traffic")]
+    no_examples: bool,
     /// The folder to write to: gateway.yaml and forms/.
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
@@ -49,11 +58,21 @@ enum ReportKind {
     Json,
 }
 
+/// How requests are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum FormatKind {
+    /// HTTP Archive, as browsers and proxies write it.
+    Har,
+    /// One JSON object a line.
+    Jsonl,
+}
+
 /// Reads, writes, tells.
 pub fn run(arguments: &Arguments) -> ExitCode {
-    let adoption = match &arguments.openapi {
-        Some(path) => openapi(arguments, path),
-        None => return to_stdout("nothing yet\n", ExitCode::from(USAGE)),
+    let adoption = match (&arguments.openapi, &arguments.from_traffic) {
+        (Some(path), _) => openapi(arguments, path),
+        (None, Some(path)) => traffic(arguments, path),
+        (None, None) => return begin(arguments),
     };
     match adoption {
         Ok(adoption) => finish(arguments, &adoption),
@@ -69,6 +88,48 @@ fn openapi(arguments: &Arguments, path: &Path) -> Result<Adoption, ExitCode> {
     let outcome = from_openapi(&text, &name, &wanted, &mut |done, all| progress.tell(done, all));
     progress.end();
     outcome.map_err(|failed| told(path, &failed))
+}
+
+fn traffic(arguments: &Arguments, path: &Path) -> Result<Adoption, ExitCode> {
+    let text = read(path)?;
+    let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
+    let format = arguments.format.map(|format| match format {
+        FormatKind::Har => Format::Har,
+        FormatKind::Jsonl => Format::Jsonl,
+    });
+    let recording = Recording { format, values: !arguments.no_examples };
+    from_traffic(&text, &name, recording).map_err(|failed| told(path, &failed))
+}
+
+/// Something to start from.
+fn begin(arguments: &Arguments) -> ExitCode {
+    let files = starter().files;
+    if arguments.dry_run {
+        return to_stdout(&shown(arguments, &files), ExitCode::SUCCESS);
+    }
+    match write(&arguments.out, &files, arguments.force) {
+        Ok(()) => {
+            let file = arguments.out.join("gateway.yaml");
+            let file = file.display();
+            to_stdout(
+                &format!(
+                    "wrote {file} and a form: one route to start from\n\n  formgate check {file}\n  formgate serve {file}\n\n\
+                     For an API that has an OpenAPI document: formgate init --openapi FILE\n\
+                     From requests that were recorded:        formgate init --from-traffic FILE\n"
+                ),
+                ExitCode::SUCCESS,
+            )
+        }
+        Err(code) => code,
+    }
+}
+
+fn shown(arguments: &Arguments, files: &[(String, String)]) -> String {
+    let mut out = String::new();
+    for (file, text) in files {
+        let _ = writeln!(out, "==> {} <==\n{text}", arguments.out.join(file).display());
+    }
+    out
 }
 
 fn told(path: &Path, failed: &Failed) -> ExitCode {
@@ -127,11 +188,7 @@ fn finish(arguments: &Arguments, adoption: &Adoption) -> ExitCode {
         return code;
     }
     if arguments.dry_run {
-        let mut out = String::new();
-        for (file, text) in &adoption.files {
-            let _ = writeln!(out, "==> {} <==\n{text}", arguments.out.join(file).display());
-        }
-        return to_stdout(&(out + &told), ExitCode::SUCCESS);
+        return to_stdout(&(shown(arguments, &adoption.files) + &told), ExitCode::SUCCESS);
     }
     match write(&arguments.out, &adoption.files, arguments.force) {
         Ok(()) => {
