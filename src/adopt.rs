@@ -23,6 +23,7 @@ mod gather;
 mod infer;
 mod inferred;
 mod ledger;
+mod members;
 mod naming;
 mod object;
 mod openapi;
@@ -51,6 +52,8 @@ pub use written::Guess;
 pub struct Wanted {
     /// Operations by `operationId`, or as `POST /path`; all that can be carried where there is none.
     pub operations: Vec<String>,
+    /// Whether parameters of a path become members of the form, from which the gateway fills the path.
+    pub path_members: bool,
 }
 
 /// Files to be written, and what is to be told.

@@ -3,6 +3,7 @@
 use super::choose::{NotCarried, Operation};
 use super::gather::{Cause, Gathering, Refusal};
 use super::ledger::Ledger;
+use super::members::{nothing_else, unproven, with_members};
 use super::source::{Links, Place, Source};
 use super::translate::{Bounds, Translation};
 use super::written::{Guess, Written, shortened};
@@ -32,6 +33,8 @@ const STEPS: &[(Bounds, usize)] = &[
 pub(super) struct Carried {
     pub(super) form: Written,
     pub(super) guesses: Vec<Guess>,
+    /// Members of the path that are held to a pattern which nobody said.
+    pub(super) words: Vec<String>,
     pub(super) ledger: Ledger,
     pub(super) max_body: usize,
     /// JSON text of bodies that the source gives as examples, and the form admits.
@@ -49,8 +52,20 @@ pub(super) fn carry<'d>(
     let translate = |bounds: Bounds, deepest: usize| {
         let gathering = Gathering { links, dialect: source.dialect, ledger: Ledger::default() };
         let mut translation = Translation::new(gathering, bounds, deepest);
-        let form = translation.body(&operation.body)?;
-        Ok::<_, Refusal>((form, translation.gathering.ledger))
+        let form = match &operation.body {
+            Some(body) => translation.body(body)?,
+            None => nothing_else(),
+        };
+        let members = translation.members(&operation.members)?;
+        let form = if members.is_empty() {
+            form
+        } else {
+            let at = operation.body.as_ref().map_or("", |body| &body.at);
+            with_members(form, &members).map_err(|reason| Refusal::other(at, reason))?
+        };
+        let words: Vec<String> =
+            members.into_iter().filter(|(_, _, guessed)| *guessed).map(|(name, ..)| name).collect();
+        Ok::<_, Refusal>((form, translation.gathering.ledger, words))
     };
     let refused = |refusal: &Refusal| {
         (NotCarried::Schema, format!("{} (at {})", refusal.reason, shown_pointer(&refusal.at)))
@@ -58,8 +73,8 @@ pub(super) fn carry<'d>(
     let mut found = None;
     for &deepest in LEVELS {
         match translate(STEPS[0].0, deepest) {
-            Ok((form, ledger)) if form.compact().len() <= TEXT => {
-                found = Some((deepest, form, ledger));
+            Ok((form, ledger, words)) if form.compact().len() <= TEXT => {
+                found = Some((deepest, form, ledger, words));
                 break;
             }
             Ok(_) => {}
@@ -67,14 +82,14 @@ pub(super) fn carry<'d>(
             Err(refusal) => return Err(refused(&refusal)),
         }
     }
-    let Some((deepest, mut form, mut ledger)) = found else {
+    let Some((deepest, mut form, mut ledger, words)) = found else {
         return Err((NotCarried::Schema, format!("its form would be larger than {TEXT} bytes")));
     };
     let told = described(operation);
     let mut fitting = None;
     for (index, &(bounds, max_body)) in STEPS.iter().enumerate() {
         if index > 0 && bounds != STEPS[index - 1].0 {
-            (form, ledger) = translate(bounds, deepest).map_err(|refusal| refused(&refusal))?;
+            (form, ledger, _) = translate(bounds, deepest).map_err(|refusal| refused(&refusal))?;
         }
         let form = with_description(form.clone(), &told);
         let compiled =
@@ -88,6 +103,9 @@ pub(super) fn carry<'d>(
     let Some((form, mut ledger, compiled, max_body)) = fitting else {
         return Err((NotCarried::Schema, "it has no form".to_owned()));
     };
+    if let Some(reason) = unproven(operation, &compiled) {
+        return Err((NotCarried::PathParameters, reason));
+    }
     let mut examples = Vec::new();
     let mut other_examples = Vec::new();
     for place in &operation.examples {
@@ -99,7 +117,7 @@ pub(super) fn carry<'d>(
             Err(why) => other_examples.push((place.at.to_string(), why)),
         }
     }
-    Ok(Carried { guesses: form.guesses(), form, ledger, max_body, examples, other_examples })
+    Ok(Carried { guesses: form.guesses(), form, words, ledger, max_body, examples, other_examples })
 }
 
 /// Compiles a form as the loader does where nothing else is said.

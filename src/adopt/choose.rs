@@ -11,8 +11,10 @@ pub(super) struct Operation<'d> {
     pub(super) named: Named,
     pub(super) summary: String,
     pub(super) description: String,
-    /// The schema of its JSON body.
-    pub(super) body: Place<'d>,
+    /// The schema of its JSON body; `None` where only its path says anything.
+    pub(super) body: Option<Place<'d>>,
+    /// Parameters of its path, each with its schema, that become members of the form.
+    pub(super) members: Vec<(String, Place<'d>)>,
     /// Whole bodies that the document gives as examples.
     pub(super) examples: Vec<Place<'d>>,
     /// Names of the security schemes, any of which opens it.
@@ -76,7 +78,12 @@ impl NotCarried {
 pub(super) type Chosen<'d> = Result<Operation<'d>, (Named, NotCarried, String)>;
 
 /// Every operation of the document, in its order.
-pub(super) fn choose<'d>(source: &'d Source, links: &Links<'d>, wanted: &[String]) -> Vec<Chosen<'d>> {
+pub(super) fn choose<'d>(
+    source: &'d Source,
+    links: &Links<'d>,
+    wanted: &[String],
+    path_members: bool,
+) -> Vec<Chosen<'d>> {
     let Some(paths) = source.root().member("paths") else { return Vec::new() };
     let mut chosen = Vec::new();
     for (path, item) in paths.members() {
@@ -91,7 +98,8 @@ pub(super) fn choose<'d>(source: &'d Source, links: &Links<'d>, wanted: &[String
                 id: operation.node.get("operationId").and_then(Node::as_text).map(str::to_owned),
                 line: source.line(operation.node.at),
             };
-            let choosing = Choosing { source, links, asked: is_wanted(&named, wanted), item: &item };
+            let choosing =
+                Choosing { source, links, asked: is_wanted(&named, wanted), item: &item, path_members };
             let outcome = choosing.operation(&named, &operation, wanted.is_empty());
             chosen.push(outcome.map_err(|(kind, reason)| (named, kind, reason)));
         }
@@ -122,6 +130,7 @@ struct Choosing<'d, 'c> {
     /// Named by the one who runs it.
     asked: bool,
     item: &'c Place<'d>,
+    path_members: bool,
 }
 
 impl<'d> Choosing<'d, '_> {
@@ -143,11 +152,12 @@ impl<'d> Choosing<'d, '_> {
         }
         let mut left_out = Vec::new();
         let parameters = self.parameters(operation, &mut left_out)?;
-        if named.path.contains('{') {
-            let reason = "its path has parameters, and a path at an upstream is fixed".to_owned();
-            return Err((NotCarried::PathParameters, reason));
-        }
-        let (body, examples) = self.body(operation, &parameters, &mut left_out)?;
+        let members = self.members(named, &parameters)?;
+        let (body, examples) = match self.body(operation, &parameters, &mut left_out) {
+            Ok((body, examples)) => (Some(body), examples),
+            Err((NotCarried::NoBody, _)) if !members.is_empty() => (None, Vec::new()),
+            Err(other) => return Err(other),
+        };
         let text =
             |name: &str| operation.node.get(name).and_then(Node::as_text).unwrap_or_default().to_owned();
         Ok(Operation {
@@ -155,11 +165,46 @@ impl<'d> Choosing<'d, '_> {
             summary: text("summary"),
             description: text("description"),
             body,
+            members,
             examples,
             security: self.security(operation),
             servers: operation.member("servers").or_else(|| self.item.member("servers")),
             left_out,
         })
+    }
+
+    /// The parameters that stand in the path, if they are to be members.
+    fn members(
+        &self,
+        named: &Named,
+        parameters: &[Place<'d>],
+    ) -> Result<Vec<(String, Place<'d>)>, (NotCarried, String)> {
+        if !named.path.contains('{') {
+            return Ok(Vec::new());
+        }
+        if !self.path_members {
+            let reason =
+                "its path has parameters; `--path-members` makes them members of the form".to_owned();
+            return Err((NotCarried::PathParameters, reason));
+        }
+        let mut members = Vec::new();
+        for parameter in parameters {
+            let text = |name: &str| parameter.node.get(name).and_then(Node::as_text).unwrap_or_default();
+            if text("in") != "path" || !named.path.contains(&format!("{{{}}}", text("name"))) {
+                continue;
+            }
+            // In Swagger 2.0 the parameter is its own schema.
+            let schema = match self.source.dialect {
+                Dialect::Two => parameter.member("type").map(|_| parameter.clone()),
+                Dialect::Zero | Dialect::One => parameter.member("schema"),
+            };
+            members.extend(schema.map(|schema| (text("name").to_owned(), schema)));
+        }
+        if members.len() != named.path.matches('{').count() {
+            let reason = "its path has parameters that are declared nowhere".to_owned();
+            return Err((NotCarried::PathParameters, reason));
+        }
+        Ok(members)
     }
 
     /// Those of the operation and of its path; optional ones in query, head and cookies are left out.

@@ -3,6 +3,7 @@
 use super::carry::carry;
 use super::choose::{NotCarried, Operation, choose, unknown};
 use super::gateway::{Entry, gateway};
+use super::members::target;
 use super::naming::Naming;
 use super::report::{CarriedRoute, Left, Report};
 use super::server::Servers;
@@ -22,7 +23,7 @@ pub fn from_openapi(
 ) -> Result<Adoption, Failed> {
     let source = Source::read(text, file).map_err(Failed::Unreadable)?;
     let links = Links::of(&source);
-    let chosen = choose(&source, &links, &wanted.operations);
+    let chosen = choose(&source, &links, &wanted.operations, wanted.path_members);
     let unknown = unknown(&chosen, &wanted.operations);
     if !unknown.is_empty() {
         return Err(Failed::UnknownOperations(unknown.into_iter().map(str::to_owned).collect()));
@@ -66,7 +67,7 @@ fn carried<'d>(
 ) -> Result<(Entry, String), (NotCarried, String)> {
     let carried = carry(source, links, operation)?;
     let (to, base) = servers.of(source, operation);
-    let path = base + &operation.named.path;
+    let path = base + &target(operation);
     check_upstream_path(&path).map_err(|reason| {
         (NotCarried::PathParameters, format!("`{path}` is no path at an upstream: it {reason}"))
     })?;
@@ -90,7 +91,7 @@ fn carried<'d>(
         max_body: carried.max_body,
         security: security(source, operation),
         guesses: carried.guesses.clone(),
-        remarks: Vec::new(),
+        remarks: remarks_of(operation, &carried.words),
         left_out: left_out.clone(),
         examples: carried.examples.clone(),
     };
@@ -99,7 +100,7 @@ fn carried<'d>(
         name: entry.called.name.clone(),
         address: entry.called.address.clone(),
         form: entry.form_file(),
-        schema: operation.body.at.to_string(),
+        schema: operation.body.as_ref().map_or_else(String::new, |body| body.at.to_string()),
         guesses: carried.guesses,
         left_out,
         examples: carried.examples.len(),
@@ -107,6 +108,25 @@ fn carried<'d>(
     });
     report.ledger.absorb(carried.ledger);
     Ok((entry, carried.form.pretty()))
+}
+
+/// What is to know of members that go into the path.
+fn remarks_of(operation: &Operation<'_>, words: &[String]) -> Vec<String> {
+    if operation.members.is_empty() {
+        return Vec::new();
+    }
+    let names: Vec<String> = operation.members.iter().map(|(name, _)| format!("`{name}`")).collect();
+    let mut remarks = vec![format!(
+        "decide: {} of the body goes into the path, and the API gets the body as it is, with it: does it mind?",
+        names.join(", ")
+    )];
+    if operation.body.is_none() {
+        remarks.push("decide: the source declares no body here; the API gets one all the same".to_owned());
+    }
+    for word in words {
+        remarks.push(format!("pattern guessed: letters, digits, `-` and `_`, 1 to 64 of them, at /{word}"));
+    }
+    remarks
 }
 
 fn owned((what, why): (&str, &str)) -> (String, String) {

@@ -53,6 +53,12 @@ impl<'d, 'g> Translation<'d, 'g> {
         self.schema(whole, Stand { trail: &[], depth: 0, must: false })
     }
 
+    /// A value that must be there: a parameter.
+    pub(super) fn parameter(&mut self, place: &Place<'d>) -> Result<Written, Refusal> {
+        let whole = self.gathering.all(&place.at, std::slice::from_ref(place))?;
+        self.schema(whole, Stand { trail: &[], depth: 1, must: true })
+    }
+
     pub(super) fn schema(&mut self, whole: Whole<'d>, stand: Stand<'_>) -> Result<Written, Refusal> {
         let at = whole.at.clone();
         self.written += 1;

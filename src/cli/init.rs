@@ -26,6 +26,9 @@ pub struct Arguments {
     /// Carry only this operation, by its operationId or as `POST /path`; more than once for more.
     #[arg(long, value_name = "ID", requires = "openapi")]
     operation: Vec<String>,
+    /// Make parameters of a path members of the form: the API then gets them in the body too.
+    #[arg(long, requires = "openapi")]
+    path_members: bool,
     /// Recorded requests: a HAR file, or lines of `{"method":"POST","path":"/orders","body":{…}}`.
     #[arg(long, value_name = "FILE", conflicts_with = "openapi")]
     from_traffic: Option<PathBuf>,
@@ -83,7 +86,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 fn openapi(arguments: &Arguments, path: &Path) -> Result<Adoption, ExitCode> {
     let text = read(path)?;
     let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-    let wanted = Wanted { operations: arguments.operation.clone() };
+    let wanted = Wanted { operations: arguments.operation.clone(), path_members: arguments.path_members };
     let mut progress = Progress::begin();
     let outcome = from_openapi(&text, &name, &wanted, &mut |done, all| progress.tell(done, all));
     progress.end();

@@ -86,3 +86,15 @@ fn the_same_document_gives_the_same_files() {
     assert_eq!(first.yaml(), second.yaml());
     assert_eq!(first.report, second.report);
 }
+
+#[test]
+fn parameters_of_a_path_become_members_where_that_is_said() {
+    let made = Made::of(&case("orders.yaml"), &["--path-members"]);
+    let form = made.form("delete_order");
+    assert_eq!(form["properties"], json!({"id": {"type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$"}}));
+    assert_eq!(form["required"], json!(["id"]));
+    let yaml = made.yaml();
+    for line in [r#"path: "/v1/orders/{/id}""#, "method: DELETE", "pattern guessed:", "goes into the path"] {
+        assert!(yaml.contains(line), "{line}\n{yaml}");
+    }
+}

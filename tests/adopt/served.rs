@@ -44,3 +44,16 @@ fn an_example_of_the_document_goes_through() {
     assert_eq!(backend.count(), 1);
     assert_eq!(gate.get("/api/payments").status, 200);
 }
+
+#[test]
+fn a_member_goes_into_the_path() {
+    let made = Made::of(&case("orders.yaml"), &["--path-members"]);
+    let backend = Backend::agreeing();
+    let gate = serve(&made, &backend);
+    assert_eq!(gate.post("/api/orders/id", r#"{"id":"A-1"}"#).status, 200);
+    assert!(backend.only().line().starts_with("DELETE /v1/orders/A-1 "), "{}", backend.only().line());
+    for refused in [r#"{"id":"../x"}"#, r#"{"id":""}"#, "{}"] {
+        assert_eq!(gate.post("/api/orders/id", refused).status, 204, "{refused}");
+    }
+    assert_eq!(backend.count(), 1);
+}
