@@ -128,10 +128,9 @@ fn objects(objects: &Objects, list: bool, out: &mut Written) {
     if objects.is_map() {
         let any = objects.any.as_deref().map_or(Written::Object(Vec::new()), |shape| schema(shape, false));
         out.put("additionalProperties", any);
-        let names = Written::Object(vec![(
-            "maxLength".to_owned(),
-            Written::guess(nice(objects.longest_name.max(10))),
-        )]);
+        let mut names = Written::Object(Vec::new());
+        names.put("type", Written::text("string"));
+        names.put("maxLength", Written::guess(nice(objects.longest_name.max(10))));
         out.put("propertyNames", names);
         out.put("maxProperties", Written::guess(nice(objects.largest.max(10))));
         return;

@@ -212,6 +212,7 @@ impl<'d> Translation<'d, '_> {
         let names = match &whole.names[..] {
             [] => {
                 let mut names = Written::Object(Vec::new());
+                names.put("type", Written::text("string"));
                 names.put("maxLength", Written::guess(100));
                 names
             }

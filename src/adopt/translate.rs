@@ -85,7 +85,9 @@ impl<'d, 'g> Translation<'d, 'g> {
             if kinds == Kinds::ALL || whole.values.is_none() && !whole.typed {
                 return self.any_value(&whole, &words, stand);
             }
-            return Err(Refusal::other(&whole.at, "no value fits it"));
+            let listed = whole.values.is_some();
+            let reason = if listed { "no value of its `enum` fits it" } else { "no value fits it" };
+            return Err(Refusal::other(&whole.at, reason));
         }
         self.enter_unused(&whole, kinds);
         let mut out = described(&words);

@@ -33,10 +33,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "openapi")]
     from_traffic: Option<PathBuf>,
     /// How the requests are recorded; told from the file where it is not said.
-    #[arg(long, value_enum, requires = "from_traffic")]
+    #[arg(long, value_enum, requires = "from_traffic", conflicts_with = "openapi")]
     format: Option<FormatKind>,
     /// Copy no recorded value: no example, and no `enum` of texts that were seen.
-    #[arg(long, requires = "from_traffic")]
+    #[arg(long, requires = "from_traffic", conflicts_with = "openapi")]
     no_examples: bool,
     /// The folder to write to: gateway.yaml and forms/.
     #[arg(long, value_name = "DIR", default_value = ".")]

@@ -84,7 +84,7 @@ def run(*words):
 
 def main():
     carried, reasons, wrong = 0, collections.Counter(), []
-    documents = held = accepted = not_accepted = keywords = 0
+    with_paths = documents = held = accepted = not_accepted = keywords = 0
     for line in (pathlib.Path(__file__).parent / "documents.txt").read_text().splitlines():
         if line.startswith("#") or not line.strip():
             continue
@@ -103,6 +103,12 @@ def main():
             twice = run("init", "--openapi", path, "--out", out, "--report", "json", "--force")
             if twice.stdout != made.stdout:
                 wrong.append(f"{line}: a second run says something else")
+            paths = pathlib.Path(out) / "paths"
+            wider = run("init", "--openapi", path, "--out", paths, "--path-members", "--report", "json")
+            if wider.returncode != 0 or run("check", paths / "gateway.yaml").returncode != 0:
+                wrong.append(f"{line}: with --path-members: {wider.returncode}: {wider.stderr[:300]}")
+            else:
+                with_paths += len(json.loads(wider.stdout)["carried"])
             document = read(path)
             account = Account(document, report)
             oracle = Oracle(document)
@@ -120,7 +126,7 @@ def main():
             carried += len(report["carried"])
             reasons.update(report["reasons"])
             print(f"{package} {file}: {len(report['carried'])} carried, {report['reasons']}", flush=True)
-    print(f"{documents} documents, {carried} operations carried; not carried: {dict(reasons.most_common())}")
+    print(f"{documents} documents, {carried} operations carried, {with_paths} with --path-members; not carried: {dict(reasons.most_common())}")
     print(f"{keywords} keywords accounted for; {held} generated values held against form and document")
     print(f"examples of the documents: {accepted} accepted, {not_accepted} listed")
     for what in wrong[:40]:
