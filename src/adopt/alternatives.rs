@@ -70,13 +70,11 @@ impl<'d> Translation<'d, '_> {
         }
         let kept = with_null(kept);
         let mut out = described(&words);
-        out = match kept.len() {
-            1 => with_words(out, kept.into_iter().next().unwrap_or(Written::Null)),
-            _ => {
-                out.put("anyOf", Written::Array(kept));
-                out
-            }
-        };
+        if kept.len() == 1 {
+            out = with_words(out, kept.into_iter().next().unwrap_or(Written::Null));
+        } else {
+            out.put("anyOf", Written::Array(kept));
+        }
         if let Some((at, _)) = words.default {
             self.gathering.ledger.dropped(at, "the default of alternatives");
         }
@@ -131,10 +129,7 @@ impl<'d> Translation<'d, '_> {
             return Ok(false);
         }
         for name in &other.required {
-            if own.properties.iter().all(|(known, _)| known != name)
-                && !own.requires(name)
-                && !self.is_map(own)
-            {
+            if own.properties.iter().all(|(known, _)| known != name) && !own.requires(name) && !is_map(own) {
                 // It must not be `readOnly`: then a request need not send it.
                 let places =
                     other.properties.iter().find(|(known, _)| known == name).map(|(_, p)| p.places.clone());
@@ -164,10 +159,6 @@ impl<'d> Translation<'d, '_> {
             }
         }
         Ok(false)
-    }
-
-    fn is_map(&self, whole: &Whole<'d>) -> bool {
-        whole.properties.is_empty() || !whole.patterned.is_empty()
     }
 
     fn member(&mut self, whole: &Whole<'d>, name: &str) -> Result<Whole<'d>, Refusal> {
@@ -289,4 +280,8 @@ fn with_null(kept: Vec<Written>) -> Vec<Written> {
         })
         .collect();
     vec![Written::Object(members)]
+}
+
+fn is_map(whole: &Whole<'_>) -> bool {
+    whole.properties.is_empty() || !whole.patterned.is_empty()
 }

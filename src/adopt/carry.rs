@@ -170,7 +170,7 @@ fn example(place: &Place<'_>, form: &CompiledForm, max_body: usize) -> Result<St
     if let Some(quoted) = place.node.as_text()
         && Document::new().parse(quoted.as_bytes()).is_ok_and(|value| value.as_object().is_some())
     {
-        text = quoted.trim().to_owned();
+        quoted.trim().clone_into(&mut text);
     }
     if text.len() > EXAMPLE.min(max_body) {
         return Err(format!("longer than {EXAMPLE} bytes"));

@@ -99,6 +99,11 @@ impl<'d> Gathering<'d, '_> {
         Ok(())
     }
 
+    #[allow(
+        clippy::too_many_lines,
+        clippy::match_same_arms,
+        reason = "one arm a keyword, in the order of the specification"
+    )]
     fn keyword(
         &mut self,
         place: &Place<'d>,
@@ -196,7 +201,7 @@ impl<'d> Gathering<'d, '_> {
             }
             "minContains" => self.ledger.carried(at),
             "anyOf" | "oneOf" if node.is_array() => {
-                let set = self.alternatives(place, name == "oneOf", value)?;
+                let set = alternatives(place, name == "oneOf", value)?;
                 whole.alternatives.push(set);
                 self.ledger.translated(at);
             }
@@ -348,41 +353,36 @@ impl<'d> Gathering<'d, '_> {
             _ => self.ledger.dropped(at, format!("the format `{format}` is not checked")),
         }
     }
+}
 
-    fn alternatives(
-        &mut self,
-        place: &Place<'d>,
-        one: bool,
-        value: &Place<'d>,
-    ) -> Result<Alternatives<'d>, Refusal> {
-        let of: Vec<Place<'d>> = value.elements().collect();
-        let discriminator = place.node.get("discriminator");
-        let member =
-            discriminator.and_then(|told| told.as_text().or_else(|| told.get("propertyName")?.as_text()));
-        let told_by = member.and_then(|member| {
-            let mapping =
-                discriminator.and_then(|told| told.get("mapping")).map(Node::members).unwrap_or_default();
-            let keys: Option<Vec<Vec<String>>> = of
-                .iter()
-                .map(|alternative| {
-                    let reference = alternative.node.get("$ref")?.as_text()?;
-                    let last = reference.rsplit('/').next()?;
-                    let leads = |to: &str| to == reference || to == last;
-                    let mapped: Vec<String> = mapping
-                        .iter()
-                        .filter(|(_, to)| to.as_text().is_some_and(leads))
-                        .map(|(key, _)| key.clone())
-                        .collect();
-                    Some(if mapped.is_empty() { vec![last.to_owned()] } else { mapped })
-                })
-                .collect();
-            Some((member.to_owned(), keys?))
-        });
-        if of.is_empty() {
-            return Err(Refusal::other(&value.at, "no alternative"));
-        }
-        Ok(Alternatives { one, of, told_by, at: value.at.to_string() })
+fn alternatives<'d>(place: &Place<'d>, one: bool, value: &Place<'d>) -> Result<Alternatives<'d>, Refusal> {
+    let of: Vec<Place<'d>> = value.elements().collect();
+    let discriminator = place.node.get("discriminator");
+    let member =
+        discriminator.and_then(|told| told.as_text().or_else(|| told.get("propertyName")?.as_text()));
+    let told_by = member.and_then(|member| {
+        let mapping =
+            discriminator.and_then(|told| told.get("mapping")).map(Node::members).unwrap_or_default();
+        let keys: Option<Vec<Vec<String>>> = of
+            .iter()
+            .map(|alternative| {
+                let reference = alternative.node.get("$ref")?.as_text()?;
+                let last = reference.rsplit('/').next()?;
+                let leads = |to: &str| to == reference || to == last;
+                let mapped: Vec<String> = mapping
+                    .iter()
+                    .filter(|(_, to)| to.as_text().is_some_and(leads))
+                    .map(|(key, _)| key.clone())
+                    .collect();
+                Some(if mapped.is_empty() { vec![last.to_owned()] } else { mapped })
+            })
+            .collect();
+        Some((member.to_owned(), keys?))
+    });
+    if of.is_empty() {
+        return Err(Refusal::other(&value.at, "no alternative"));
     }
+    Ok(Alternatives { one, of, told_by, at: value.at.to_string() })
 }
 
 fn is_number(text: &str) -> bool {

@@ -76,7 +76,9 @@ impl Shape {
                 self.arrays.seen += 1;
                 self.arrays.longest = self.arrays.longest.max(elements.len() as u64);
                 let shape = self.arrays.element.get_or_insert_default();
-                elements.iter().for_each(|element| shape.take(element, formats));
+                for element in elements {
+                    shape.take(element, formats);
+                }
             }
             Tree::Object(members) => self.objects.take(members, formats),
         }
@@ -94,8 +96,8 @@ impl Numbers {
         let higher = self.values.last().and_then(|high| Decimal::read(high)).is_none_or(|high| number > high);
         match (self.values.len(), lower, higher) {
             (0, ..) => self.values = vec![text.to_owned(), text.to_owned()],
-            (_, true, _) => self.values[0] = text.to_owned(),
-            (_, _, true) => self.values[1] = text.to_owned(),
+            (_, true, _) => text.clone_into(&mut self.values[0]),
+            (_, _, true) => text.clone_into(&mut self.values[1]),
             _ => {}
         }
     }

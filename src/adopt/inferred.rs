@@ -50,9 +50,9 @@ pub(super) fn schema(shape: &Shape, list: bool) -> Written {
         match shape.arrays.element.as_deref().filter(|element| element.seen > 0) {
             Some(element) => {
                 out.put("items", schema(element, list));
-                out.put("maxItems", Written::guess(nice(shape.arrays.longest.max(10))));
+                out.put("maxItems", Written::guess(&nice(shape.arrays.longest.max(10))));
             }
-            None => out.put("maxItems", Written::guess(0)),
+            None => out.put("maxItems", Written::guess(&0)),
         }
     }
     out
@@ -86,7 +86,7 @@ fn texts(texts: &Texts, out: &mut Written) {
         out.put("format", Written::text(*format));
     }
     if !matches!(format, Some(&("uuid" | "date" | "ipv4" | "ipv6"))) {
-        out.put("maxLength", Written::guess(nice(texts.longest.max(10))));
+        out.put("maxLength", Written::guess(&nice(texts.longest.max(10))));
     }
 }
 
@@ -105,7 +105,7 @@ fn numbers(numbers: &Numbers, out: &mut Written) {
     ] {
         // Kept only where it surely admits what was seen.
         if let Some(text) = bound.filter(|text| Decimal::read(text).is_some_and(|bound| holds(&bound))) {
-            out.put(name, Written::guess(text));
+            out.put(name, Written::guess(&text));
         }
     }
 }
@@ -130,9 +130,9 @@ fn objects(objects: &Objects, list: bool, out: &mut Written) {
         out.put("additionalProperties", any);
         let mut names = Written::Object(Vec::new());
         names.put("type", Written::text("string"));
-        names.put("maxLength", Written::guess(nice(objects.longest_name.max(10))));
+        names.put("maxLength", Written::guess(&nice(objects.longest_name.max(10))));
         out.put("propertyNames", names);
-        out.put("maxProperties", Written::guess(nice(objects.largest.max(10))));
+        out.put("maxProperties", Written::guess(&nice(objects.largest.max(10))));
         return;
     }
     let members = objects.members.iter().map(|(name, shape)| (name.clone(), schema(shape, list))).collect();

@@ -83,10 +83,10 @@ impl<'d> Translation<'d, '_> {
             return Err(Refusal::other(&whole.at, "`minProperties` asks for more members than are declared"));
         }
         if whole.min_properties > 0 {
-            out.put("minProperties", Written::number(whole.min_properties));
+            out.put("minProperties", Written::number(&whole.min_properties));
         }
         if let Some(most) = whole.max_properties.filter(|most| *most < many) {
-            out.put("maxProperties", Written::number(most));
+            out.put("maxProperties", Written::number(&most));
         }
         let dependent: Vec<(String, Written)> = whole
             .dependent
@@ -199,11 +199,13 @@ impl<'d> Translation<'d, '_> {
         }
         self.put_names(whole, stand, out)?;
         if whole.min_properties > 0 {
-            out.put("minProperties", Written::number(whole.min_properties));
+            out.put("minProperties", Written::number(&whole.min_properties));
         }
         match whole.max_properties {
-            Some(most) => out.put("maxProperties", Written::number(most)),
-            None => out.put("maxProperties", Written::guess(self.bounds.map.max(nice(whole.min_properties)))),
+            Some(most) => out.put("maxProperties", Written::number(&most)),
+            None => {
+                out.put("maxProperties", Written::guess(&self.bounds.map.max(nice(whole.min_properties))))
+            }
         }
         Ok(true)
     }
@@ -213,7 +215,7 @@ impl<'d> Translation<'d, '_> {
             [] => {
                 let mut names = Written::Object(Vec::new());
                 names.put("type", Written::text("string"));
-                names.put("maxLength", Written::guess(100));
+                names.put("maxLength", Written::guess(&100));
                 names
             }
             places => {

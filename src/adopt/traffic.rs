@@ -75,7 +75,9 @@ pub fn from_traffic(text: &str, file: &str, recording: Recording) -> Result<Adop
             continue;
         }
         let mut shape = Shape::default();
-        acts.iter().for_each(|act| shape.take(&act.body, &Formats(&has)));
+        for act in acts {
+            shape.take(&act.body, &Formats(&has));
+        }
         let form = described(schema(&shape, recording.values), &named, acts.len());
         match admits_all(&form, acts) {
             Ok(max_body) => {

@@ -146,7 +146,7 @@ impl<'d, 'g> Translation<'d, 'g> {
 
     fn put_scalars_of_any_kind(&self, out: &mut Written) {
         out.put("type", Written::texts(["string", "number", "boolean", "null"]));
-        out.put("maxLength", Written::guess(self.bounds.string));
+        out.put("maxLength", Written::guess(&self.bounds.string));
     }
 
     fn default(&mut self, words: &Words, kinds: Kinds, values: Option<&[Written]>, out: &mut Written) {
@@ -179,12 +179,12 @@ impl<'d, 'g> Translation<'d, 'g> {
             ] {
                 match limit {
                     Some(limit) => out.put(names[usize::from(limit.open)], Written::number(&limit.text)),
-                    None if whole_numbers => out.put(names[0], Written::guess(safe)),
+                    None if whole_numbers => out.put(names[0], Written::guess(&safe)),
                     None => {}
                 }
             }
             for (index, divisor) in whole.multiples.iter().enumerate() {
-                let divisor = Written::number(divisor);
+                let divisor = Written::number(&divisor);
                 if index == 0 {
                     out.put("multipleOf", divisor);
                 } else {
@@ -229,17 +229,17 @@ impl<'d, 'g> Translation<'d, 'g> {
             }
         }
         if whole.min_length > 0 {
-            out.put("minLength", Written::number(whole.min_length));
+            out.put("minLength", Written::number(&whole.min_length));
         }
         let window = whole.formats.iter().filter_map(|format| window(format)).min();
         match (whole.max_length, window) {
-            (Some(most), _) => out.put("maxLength", Written::number(most)),
+            (Some(most), _) => out.put("maxLength", Written::number(&most)),
             (None, _) if !guess || ends => {}
             (None, Some(0)) => {}
-            (None, Some(window)) => out.put("maxLength", Written::guess(window.max(whole.min_length))),
+            (None, Some(window)) => out.put("maxLength", Written::guess(&window.max(whole.min_length))),
             (None, None) => {
                 let most = self.bounds.string.max(nice(whole.min_length));
-                out.put("maxLength", Written::guess(most));
+                out.put("maxLength", Written::guess(&most));
             }
         }
         Ok(())
@@ -278,7 +278,7 @@ impl<'d, 'g> Translation<'d, 'g> {
                     if stand.must && whole.min_items == 0 && fixed == 0 && refusal.cause != Cause::Large =>
                 {
                     self.leave_out(whole.items[0].at.to_string(), &refusal);
-                    out.put("maxItems", Written::number(0));
+                    out.put("maxItems", Written::number(&0));
                     return Ok(());
                 }
                 Err(refusal) => return Err(refusal),
@@ -289,20 +289,20 @@ impl<'d, 'g> Translation<'d, 'g> {
             let contains = self.schema(element, inner)?;
             out.put("contains", contains);
             if let Some(least) = least {
-                out.put("minContains", Written::number(least));
+                out.put("minContains", Written::number(&least));
             }
         } else if !whole.contains.is_empty() {
             return Err(Refusal::other(&whole.at, "`contains` twice"));
         }
         if whole.min_items > 0 {
-            out.put("minItems", Written::number(whole.min_items));
+            out.put("minItems", Written::number(&whole.min_items));
         }
         if most != u64::MAX {
-            out.put("maxItems", Written::number(most));
+            out.put("maxItems", Written::number(&most));
         } else if closed {
-            out.put("maxItems", Written::number(fixed));
+            out.put("maxItems", Written::number(&fixed));
         } else {
-            out.put("maxItems", Written::guess(self.bounds.array.max(nice(whole.min_items)).max(fixed)));
+            out.put("maxItems", Written::guess(&self.bounds.array.max(nice(whole.min_items)).max(fixed)));
         }
         if whole.unique {
             out.put("uniqueItems", Written::Boolean(true));
@@ -320,7 +320,7 @@ impl<'d, 'g> Translation<'d, 'g> {
     }
 }
 
-impl<'t> Stand<'t> {
+impl Stand<'_> {
     pub(super) fn is_must(self) -> bool {
         self.must
     }

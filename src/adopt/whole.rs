@@ -145,6 +145,7 @@ pub(super) struct Property<'d> {
 }
 
 #[derive(Debug, Clone)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a keyword")]
 pub(super) struct Whole<'d> {
     /// Where it begins.
     pub(super) at: String,

@@ -46,11 +46,11 @@ impl Written {
         Self::Text(text.into())
     }
 
-    pub(super) fn number(text: impl ToString) -> Self {
+    pub(super) fn number<T: ToString + ?Sized>(text: &T) -> Self {
         Self::Number { text: text.to_string(), guessed: false }
     }
 
-    pub(super) fn guess(text: impl ToString) -> Self {
+    pub(super) fn guess<T: ToString + ?Sized>(text: &T) -> Self {
         Self::Number { text: text.to_string(), guessed: true }
     }
 
@@ -193,34 +193,35 @@ impl Written {
     /// The bounds in a form that are guesses, in the order of the text.
     pub(super) fn guesses(&self) -> Vec<Guess> {
         let mut found = Vec::new();
-        self.look(String::new(), String::new(), &mut found);
+        self.look("", "", &mut found);
         found
     }
 
-    fn look(&self, pointer: String, part: String, found: &mut Vec<Guess>) {
+    fn look(&self, pointer: &str, part: &str, found: &mut Vec<Guess>) {
         for (name, value) in self.members() {
-            let here = below(&pointer, name);
+            let here = below(pointer, name);
             match (name.as_str(), value) {
                 (_, Self::Number { text, guessed: true }) => {
-                    let (part, value) = (part.clone(), text.clone());
+                    let (part, value) = (part.to_owned(), text.clone());
                     found.push(Guess { pointer: here, part, keyword: name.clone(), value });
                 }
                 ("properties", Self::Object(members)) => {
                     for (member, schema) in members {
-                        schema.look(below(&here, member), below(&part, member), found);
+                        schema.look(&below(&here, member), &below(part, member), found);
                     }
                 }
                 ("patternProperties", Self::Object(members)) => {
                     for (pattern, schema) in members {
-                        schema.look(below(&here, pattern), part.clone() + "/*", found);
+                        schema.look(&below(&here, pattern), &format!("{part}/*"), found);
                     }
                 }
-                ("items" | "additionalProperties", schema) => schema.look(here, part.clone() + "/*", found),
-                ("propertyNames", schema) => schema.look(here, part.clone() + "/*", found),
+                ("items" | "additionalProperties" | "propertyNames", schema) => {
+                    schema.look(&here, &format!("{part}/*"), found);
+                }
                 ("anyOf" | "oneOf" | "allOf" | "prefixItems", Self::Array(schemas)) => {
-                    let inner = if name == "prefixItems" { part.clone() + "/*" } else { part.clone() };
+                    let inner = if name == "prefixItems" { format!("{part}/*") } else { part.to_owned() };
                     for (index, schema) in schemas.iter().enumerate() {
-                        schema.look(below(&here, &index.to_string()), inner.clone(), found);
+                        schema.look(&below(&here, &index.to_string()), &inner, found);
                     }
                 }
                 _ => {}

@@ -19,6 +19,7 @@ const MAX_SOURCE: u64 = 64 << 20;
 
 /// What `init` can be asked.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct Arguments {
     /// An OpenAPI 3.0 or 3.1 document, or Swagger 2.0: YAML or JSON.
     #[arg(long, value_name = "FILE")]
