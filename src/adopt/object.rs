@@ -204,7 +204,7 @@ impl<'d> Translation<'d, '_> {
         match whole.max_properties {
             Some(most) => out.put("maxProperties", Written::number(&most)),
             None => {
-                out.put("maxProperties", Written::guess(&self.bounds.map.max(nice(whole.min_properties))))
+                out.put("maxProperties", Written::guess(&self.bounds.map.max(nice(whole.min_properties))));
             }
         }
         Ok(true)
