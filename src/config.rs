@@ -14,20 +14,20 @@ mod field;
 mod files;
 mod foreign;
 mod inline;
-mod kept;
 mod raw;
 mod scalar;
 mod settings;
+mod stock;
 mod tree;
 mod words;
 
 pub use fault::Fault;
 pub(crate) use foreign::{Foreign, read_foreign};
-pub use kept::Kept;
 pub use settings::{
     AccessLog, AdminAddress, Collector, Listen, OnWidening, Policy, RedisAddress, RedisStore, Secret,
     Settings, Store, StoreHome, WhenDown,
 };
+pub use stock::Stock;
 
 use crate::gateway::{Gateway, PublicName};
 use crate::surface::Desks;
@@ -52,7 +52,7 @@ pub struct Loaded {
     /// Lints at level `warn`.
     pub warnings: Vec<Fault>,
     /// What the next load may take over.
-    pub kept: Kept,
+    pub stock: Stock,
 }
 
 /// What a failed load gives.
@@ -69,16 +69,16 @@ pub struct Refused {
 
 /// Reads the file and every file that it names, once each, and compiles all of it.
 pub fn load(path: &Path) -> Result<Loaded, Refused> {
-    load_after(path, &Kept::default())
+    load_after(path, &Stock::default())
 }
 
 /// The same after an earlier load: what that has made from the same words is not made again.
-pub fn load_after(path: &Path, earlier: &Kept) -> Result<Loaded, Refused> {
+pub fn load_after(path: &Path, earlier: &Stock) -> Result<Loaded, Refused> {
     let mut files = Files::beside(path);
     let judged = judge(path, &mut files, earlier);
     let (paths, digest) = (files.paths(), files.digest());
     match judged {
-        Ok(Judged { compiled, settings, warnings, kept }) => {
+        Ok(Judged { compiled, settings, warnings, stock }) => {
             let mut gateway = Gateway::new(compiled.routes, compiled.trusted_proxies, digest);
             gateway.limit_own(compiled.surfaces.limits);
             compiled.surfaces.sheets.into_iter().for_each(|sheet| gateway.put_sheet(sheet));
@@ -89,7 +89,7 @@ pub fn load_after(path: &Path, earlier: &Kept) -> Result<Loaded, Refused> {
             gateway.expiries = compiled.expiries;
             gateway.public = settings.public_url.as_deref().and_then(PublicName::of);
             let desks = compiled.surfaces.said;
-            Ok(Loaded { gateway, desks, settings, files: paths, warnings, kept })
+            Ok(Loaded { gateway, desks, settings, files: paths, warnings, stock })
         }
         Err(mut faults) => {
             sort(&mut faults, &paths);
@@ -102,10 +102,10 @@ struct Judged {
     compiled: compile::Compiled,
     settings: Settings,
     warnings: Vec<Fault>,
-    kept: Kept,
+    stock: Stock,
 }
 
-fn judge(path: &Path, files: &mut Files, earlier: &Kept) -> Result<Judged, Vec<Fault>> {
+fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<Fault>> {
     let alone = |reason: String, (line, column)| {
         let suggestion = None;
         vec![Fault {
@@ -136,10 +136,10 @@ fn judge(path: &Path, files: &mut Files, earlier: &Kept) -> Result<Judged, Vec<F
         form_warnings: Vec::new(),
         expiries: Vec::new(),
         earlier,
-        kept: Kept::default(),
+        stock: Stock::default(),
     };
     let mut compiled = compiler.compile(&file);
-    let Compiler { form_faults, form_warnings, kept, .. } = compiler;
+    let Compiler { form_faults, form_warnings, stock, .. } = compiler;
     let mut faults = findings.into_faults(path);
     faults.extend(form_faults);
     match (compiled.settings.take(), faults.is_empty()) {
@@ -147,7 +147,7 @@ fn judge(path: &Path, files: &mut Files, earlier: &Kept) -> Result<Judged, Vec<F
             let mut warnings = warnings.into_faults(path);
             warnings.extend(form_warnings);
             sort(&mut warnings, &files.paths());
-            Ok(Judged { compiled, settings, warnings, kept })
+            Ok(Judged { compiled, settings, warnings, stock })
         }
         _ => Err(faults),
     }

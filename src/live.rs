@@ -1,6 +1,6 @@
 //! The snapshot being served, and the one turn at a time that may replace it (P11).
 
-use crate::config::{self, Fault, Kept, Loaded, OnWidening, Settings};
+use crate::config::{self, Fault, Loaded, OnWidening, Settings, Stock};
 use crate::form::shortened;
 use crate::gateway::{Gateway, Ledger, RouteDifference, Scrutiny, Widening, differences};
 use crate::surface::Desks;
@@ -31,7 +31,7 @@ pub struct Snapshot {
 pub struct Live {
     current: ArcSwap<Snapshot>,
     /// Held for a whole turn: two reloads never interleave. What the newest generation was made of.
-    turn: Mutex<Kept>,
+    turn: Mutex<Stock>,
     status: Mutex<Status>,
     path: PathBuf,
     settings: Settings,
@@ -93,7 +93,7 @@ impl Live {
         telemetry: Arc<Telemetry>,
         ledger: Option<Arc<dyn Ledger>>,
     ) -> Self {
-        let Loaded { mut gateway, desks, settings, files, warnings: _, kept } = loaded;
+        let Loaded { mut gateway, desks, settings, files, warnings: _, stock } = loaded;
         let status = Status {
             digest: gateway.digest.clone(),
             since: SystemTime::now(),
@@ -108,7 +108,7 @@ impl Live {
         let meters = telemetry.meters(&gateway);
         Self {
             current: ArcSwap::from_pointee(Snapshot { gateway, desks, meters }),
-            turn: Mutex::new(kept),
+            turn: Mutex::new(stock),
             status: Mutex::new(status),
             path: path.to_owned(),
             on_widening: Mutex::new(settings.on_widening),
@@ -151,9 +151,9 @@ impl Live {
     }
 
     fn take_turn(&self) -> Reload {
-        let mut kept = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut stock = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         // Were it to panic, the files are refused, and the next turn can be taken.
-        match catch_unwind(AssertUnwindSafe(|| config::load_after(&self.path, &kept))) {
+        match catch_unwind(AssertUnwindSafe(|| config::load_after(&self.path, &stock))) {
             Err(_) => self.refuse(vec![self.unforeseen()], Vec::new()),
             Ok(Err(refused)) => self.refuse(refused.faults, refused.files),
             Ok(Ok(loaded)) if loaded.gateway.digest == self.snapshot().gateway.digest => {
@@ -163,7 +163,7 @@ impl Live {
                 Reload::Unchanged
             }
             Ok(Ok(mut loaded)) => {
-                *kept = std::mem::take(&mut loaded.kept);
+                *stock = std::mem::take(&mut loaded.stock);
                 self.publish(loaded)
             }
         }
@@ -194,7 +194,7 @@ impl Live {
 
     fn publish(&self, loaded: Loaded) -> Reload {
         let older = self.snapshot();
-        let Loaded { mut gateway, desks, settings, files, warnings, kept: _ } = loaded;
+        let Loaded { mut gateway, desks, settings, files, warnings, stock: _ } = loaded;
         for warning in &warnings {
             tracing::warn!("{warning}");
         }

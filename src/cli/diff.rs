@@ -132,7 +132,9 @@ fn form(path: &Path) -> Result<CompiledForm, Vec<Fault>> {
         vec![fault((0, 0), String::new(), format!("cannot read {}: {error}", path.display()), None)]
     })?;
     let mut lints = LintLevels::default();
-    Lint::ALL.iter().for_each(|lint| lints.set(*lint, Level::Allow));
+    for lint in Lint::ALL.iter().copied() {
+        lints.set(lint, Level::Allow);
+    }
     let options = FormOptions {
         lints,
         annotations: Vec::new(),

@@ -71,10 +71,11 @@ pub fn run(arguments: &Arguments) -> ExitCode {
 
 /// What a reason means.
 fn mean(name: &str) -> ExitCode {
-    let meant: String = reasons()
-        .filter(|reason| name == "all" || reason_label(*reason) == name)
-        .map(|reason| format!("{:16} {}\n", reason_label(reason), words::of_reason(reason)))
-        .collect();
+    let mut meant = String::new();
+    for reason in reasons().filter(|reason| name == "all" || reason_label(*reason) == name) {
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(meant, "{:16} {}", reason_label(reason), words::of_reason(reason));
+    }
     if meant.is_empty() {
         let known: Vec<_> = reasons().map(reason_label).collect();
         return usage(&format!("no reason `{}`; there is {}", printable(name), known.join(", ")));

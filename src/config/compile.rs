@@ -25,8 +25,8 @@ mod upstream;
 use super::fault::{Fault, Finding, Findings};
 use super::field::{Field, Name};
 use super::files::Files;
-use super::kept::Kept;
 use super::raw;
+use super::stock::Stock;
 use super::tree::{Mark, Tree};
 use super::words::Size;
 use super::{Settings, words};
@@ -69,9 +69,9 @@ pub(super) struct Compiler<'t> {
     /// As in [`Compiled`].
     pub(super) expiries: Vec<(String, u64)>,
     /// What the load before this one has made.
-    pub(super) earlier: &'t Kept,
+    pub(super) earlier: &'t Stock,
     /// What this one has, for the next.
-    pub(super) kept: Kept,
+    pub(super) stock: Stock,
 }
 
 impl Compiler<'_> {

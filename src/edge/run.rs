@@ -7,10 +7,10 @@ use super::hand_over::{TakeOver, hand_over};
 use super::listen::{self, Listeners};
 use super::supervisor::Supervisor;
 use super::{App, Phase, activation, admin, pool, tls, upkeep, watch};
-use crate::config::{AccessLog, Listen, Loaded, StoreHome};
+use crate::config::{AccessLog, Listen, Loaded, Settings, StoreHome};
 use crate::gateway::Ledger;
 use crate::live::Live;
-use crate::store::{Kept, Records, StoreFault};
+use crate::store::{Kept, Rates, Records, StoreFault};
 use crate::telemetry::{Log, Sink, StoreMeters, Telemetry};
 use pingora_core::connectors::TransportConnector;
 use pingora_core::services::Service as _;
@@ -87,34 +87,9 @@ pub fn serve(
     telemetry.inflight_body_bytes_limit.set(i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX));
     let ledger = rates.clone().map(|rates| rates as Arc<dyn Ledger>);
     let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry), ledger));
-    let threads = settings
-        .threads
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    let app = Arc::new(App {
-        budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),
-        records: records.clone(),
-        rates,
-        live: Arc::clone(&live),
-        telemetry: Arc::clone(&telemetry),
-        log,
-        connector: TransportConnector::new(None),
-        workers: threads,
-        admin_budget: Budget::new(
-            admin::BODIES,
-            IntGauge::new("unshown", "unshown").map_err(|error| start(&error))?,
-        ),
-        bounds: HeadBounds {
-            bytes: settings.max_head,
-            deadline: settings.head_deadline,
-            idle: settings.keepalive,
-            first: false,
-        },
-        max_connections: settings.max_connections,
-        connections: AtomicUsize::new(0),
-        admin_connections: AtomicUsize::new(0),
-        in_flight: AtomicUsize::new(0),
-        phase: AtomicU8::new(Phase::Serving as u8),
-    });
+    let app = app(&settings, Arc::clone(&live), Arc::clone(&telemetry), records.clone(), rates, log);
+    let app = Arc::new(app.map_err(|error| start(&error))?);
+    let threads = app.workers;
 
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
     let workers = Arc::new(Runtime::new_no_steal(threads, "worker"));
@@ -180,6 +155,42 @@ pub fn serve(
     }
     records.close(Duration::from_secs(2));
     Ok(())
+}
+
+/// What connections share, before there is one.
+fn app(
+    settings: &Settings,
+    live: Arc<Live>,
+    telemetry: Arc<Telemetry>,
+    records: Records,
+    rates: Option<Arc<Rates>>,
+    log: Log,
+) -> Result<App, prometheus::Error> {
+    let threads = settings
+        .threads
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
+    Ok(App {
+        budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),
+        records,
+        rates,
+        live,
+        telemetry,
+        log,
+        connector: TransportConnector::new(None),
+        workers: threads,
+        admin_budget: Budget::new(admin::BODIES, IntGauge::new("unshown", "unshown")?),
+        bounds: HeadBounds {
+            bytes: settings.max_head,
+            deadline: settings.head_deadline,
+            idle: settings.keepalive,
+            first: false,
+        },
+        max_connections: settings.max_connections,
+        connections: AtomicUsize::new(0),
+        admin_connections: AtomicUsize::new(0),
+        in_flight: AtomicUsize::new(0),
+        phase: AtomicU8::new(Phase::Serving as u8),
+    })
 }
 
 /// Each worker has connections of its own to upstreams, and looks after them.

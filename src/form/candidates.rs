@@ -29,7 +29,9 @@ pub(crate) struct Pool {
 impl Pool {
     pub(crate) fn of(forms: [&Serde; 2], written: bool) -> Self {
         let mut pool = Self { written, ..Self::default() };
-        forms.into_iter().for_each(|form| pool.gather(form));
+        for form in forms {
+            pool.gather(form);
+        }
         pool.numbers.sort_by(f64::total_cmp);
         pool.numbers.dedup();
         pool.lengths.sort_unstable();
@@ -359,14 +361,9 @@ impl Maker<'_> {
         }
         let mut made = Map::new();
         for name in names {
-            let value = match (known.get(&name), others) {
-                (Some(schema), _) => self.value(schema, depth),
-                (None, _) if !patterns.is_empty() => {
-                    let schema = patterns.values().next().cloned().unwrap_or_default();
-                    self.value(&schema, depth)
-                }
-                (None, Some(schema)) => self.value(schema, depth),
-                (None, None) => Some(self.anything()),
+            let value = match known.get(&name).or_else(|| patterns.values().next()).or(others) {
+                Some(schema) => self.value(schema, depth),
+                None => Some(self.anything()),
             };
             match value {
                 Some(value) => {

@@ -94,8 +94,8 @@ fn schemas_that_lead_nowhere_are_listed() {
 
 #[test]
 fn names_twice_are_taken_and_told() {
-    let text = r##"{"openapi":"3.0.0","paths":{"/a":{"post":{"operationId":"a","requestBody":{"content":{"application/json":{"schema":
-        {"type":"object","properties":{"m":{"type":"boolean","type":"integer"}}}}}}}}}}"##;
+    let text = r#"{"openapi":"3.0.0","paths":{"/a":{"post":{"operationId":"a","requestBody":{"content":{"application/json":{"schema":
+        {"type":"object","properties":{"m":{"type":"boolean","type":"integer"}}}}}}}}}}"#;
     let made = Made::of_text(text);
     assert_eq!(made.form("a")["properties"]["m"]["type"], "integer");
     assert!(

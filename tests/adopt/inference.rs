@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 fn of_lines(lines: &[Value], more: &[&str]) -> Made {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("recorded.jsonl");
-    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let text = lines.iter().fold(String::new(), |text, line| text + &line.to_string() + "\n");
     std::fs::write(&path, text).unwrap();
     Made::from("--from-traffic", &path, more)
 }
@@ -153,7 +153,8 @@ proptest! {
 
     #[test]
     fn every_body_that_was_seen_is_admitted(bodies in prop::collection::vec(body(), 1..12)) {
-        let text: String = bodies.iter().map(|body| format!("{}\n", json!({"method": "POST", "path": "/a", "body": body}))).collect();
+        let line = |body| json!({"method": "POST", "path": "/a", "body": body}).to_string();
+        let text = bodies.iter().fold(String::new(), |text, body| text + &line(body) + "\n");
         let recording = formgate::adopt::Recording { format: Some(formgate::adopt::Format::Jsonl), values: true };
         let adoption = formgate::adopt::from_traffic(&text, "drawn.jsonl", recording).unwrap();
         // A body that the strict parser refuses is listed; all others are in the form.

@@ -85,7 +85,7 @@ fn touched(schema_before: &Value, random: &mut Rng) -> Value {
         places.push(pointer.clone());
         match value {
             Value::Object(members) => {
-                open.extend(members.iter().map(|(name, member)| (format!("{pointer}/{name}"), member)))
+                open.extend(members.iter().map(|(name, member)| (format!("{pointer}/{name}"), member)));
             }
             Value::Array(elements) => open.extend(
                 elements.iter().enumerate().map(|(at, element)| (format!("{pointer}/{at}"), element)),

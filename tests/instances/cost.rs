@@ -2,6 +2,8 @@
 //! run. Not part of the tests: `FORMGATE_BIN=target/release/formgate cargo test --test main -- instances::cost --ignored
 //! --nocapture`
 
+#![allow(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+
 use super::{keyed, rates, setup};
 use crate::support::redis::Redis;
 use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Request};
@@ -51,11 +53,13 @@ impl Subject {
                 let gate = &self.gate;
                 scope.spawn(move || {
                     let mut client = gate.client();
-                    acts.iter().for_each(|act| assert_eq!(client.exchange(act).status, 200));
+                    for act in acts {
+                        assert_eq!(client.exchange(act).status, 200);
+                    }
                 });
             }
         });
-        let spent = processor_time(&self.gate) - before;
+        let spent = processor_time(&self.gate).checked_sub(before).unwrap();
         self.processor.push(spent.as_secs_f64() * 1e6 / (ACTS * AT_ONCE) as f64);
     }
 }

@@ -44,7 +44,9 @@ fn each_instance_goes_on_alone_where_it_may() {
     let gates = two(&backend, &redis.store("local"));
     assert_eq!(gates[0].exchange(&keyed("shared")).status, 200);
     redis.kill();
-    gates.iter().for_each(|gate| is_up(gate, 0));
+    for gate in &gates {
+        is_up(gate, 0);
+    }
     for gate in &gates {
         for replayed in [None, Some("true")] {
             let told = gate.exchange(&keyed("alone"));

@@ -97,7 +97,9 @@ fn a_kill_forgets_nothing_where_it_is_written_down() {
     }
     assert_eq!(backend.count(), 2);
     redis.restart();
-    gates.iter().for_each(|gate| is_up(gate, 1));
+    for gate in &gates {
+        is_up(gate, 1);
+    }
     for gate in [&gates[1], &gates[0]] {
         replayed(gate, "done", &done.body);
         replayed(gate, "under-way", &under_way.body);

@@ -197,8 +197,12 @@ pub(super) fn of_reason(reason: Reason) -> String {
         Reason::RecordsFull => {
             "no room for the record of a new key: raise `store: { max_records, max_bytes }`"
         }
-        Reason::RecordsShare => "one client has as many records as it may. The client waits until its keys are forgotten",
-        Reason::UpstreamFull => "every server of the upstream has its `max_in_flight`: raise it, or lower rates",
+        Reason::RecordsShare => {
+            "one client has as many records as it may. The client waits until its keys are forgotten"
+        }
+        Reason::UpstreamFull => {
+            "every server of the upstream has its `max_in_flight`: raise it, or lower rates"
+        }
         Reason::LimitsDown => "the rates that several instances share cannot be asked: look at the store",
         Reason::RecordsDown => "the records cannot be reached: look at the file of `store` and its disk",
         Reason::Budget => "no memory left for bodies in flight: raise `inflight_bodies`, or lower rates",

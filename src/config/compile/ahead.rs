@@ -1,14 +1,14 @@
 //! Forms and arrivals made ahead, on all cores: where there are many routes, that is nearly all that a load takes.
 //!
 //! Only a head start: what a route finds made here it need not make itself. Nothing is told from here. What an
-//! earlier load has made from the same words is taken over ([`Kept`]).
+//! earlier load has made from the same words is taken over ([`Stock`]).
 
 use super::route::Defaults;
 use super::{Compiler, given};
 use crate::config::fault::Findings;
 use crate::config::field::{Either, Field};
 use crate::config::files::MAX_FORM;
-use crate::config::kept::{Kept, Recipe};
+use crate::config::stock::{Recipe, Stock};
 use crate::config::tree::Mark;
 use crate::config::{inline, raw};
 use crate::form::{CompiledForm, Effort, FormFault, LintLevels, Representation, arrival};
@@ -69,7 +69,7 @@ impl Compiler<'_> {
             form_warnings: Vec::new(),
             expiries: Vec::new(),
             earlier: self.earlier,
-            kept: Kept::default(),
+            stock: Stock::default(),
         };
         let work: Vec<_> =
             given(list).filter_map(|(at, entry)| quiet.work(at, entry, lints, defaults, effort)).collect();
@@ -88,7 +88,7 @@ impl Compiler<'_> {
         let made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
         for Work { at, recipe } in work {
             if let Some(Ok((form, arrival))) = made.get(&at) {
-                self.kept.keep(recipe, form, arrival);
+                self.stock.keep(recipe, form, arrival);
             }
         }
         made
@@ -115,7 +115,7 @@ impl Compiler<'_> {
     }
 }
 
-fn make(recipe: &Recipe, earlier: &Kept) -> Made {
+fn make(recipe: &Recipe, earlier: &Stock) -> Made {
     if let Some(made) = earlier.of(recipe) {
         return Ok(made);
     }

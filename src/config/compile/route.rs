@@ -105,7 +105,7 @@ impl Compiler<'_> {
             });
             if routes.len() >= ahead::MANY {
                 let pages = routes.iter().filter_map(|(located, _)| located.route.page.as_ref());
-                pages.for_each(|page| self.kept.keep_page(&page.representation));
+                pages.for_each(|page| self.stock.keep_page(&page.representation));
             }
         }
         routes.into_iter().map(|(located, _)| located).collect()

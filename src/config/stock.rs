@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Forms, arrivals and pages of a load. Where there are few routes there are none: they are made as quickly.
 #[derive(Debug, Default)]
-pub struct Kept {
+pub struct Stock {
     made: HashMap<Recipe, (Arc<CompiledForm>, Arc<Representation>)>,
     /// By their digest.
     pages: HashMap<String, Arc<Representation>>,
@@ -27,7 +27,7 @@ pub(super) struct Recipe {
     pub(super) effort: Effort,
 }
 
-impl Kept {
+impl Stock {
     /// What was made from the same.
     pub(super) fn of(&self, recipe: &Recipe) -> Option<(Arc<CompiledForm>, Arc<Representation>)> {
         self.made.get(recipe).cloned()
@@ -103,7 +103,7 @@ mod tests {
             (format!("{first}\n    type: number"), [true, true, false]),
             ("form: { type: integer, minimum: 0, maximum: 10 }".to_owned(), [false; 3]),
         ] {
-            let after = load_after(&written(folder.path(), &changed), &before.kept).unwrap();
+            let after = load_after(&written(folder.path(), &changed), &before.stock).unwrap();
             assert_eq!(taken_over(&before, &after, 7), expected, "{changed}");
             assert_eq!(taken_over(&before, &after, 8), [true; 3], "{changed}");
             let form = after.gateway.at("/7").unwrap().form.published().to_owned();
@@ -117,9 +117,9 @@ mod tests {
         let unbounded = "form: { type: string }\n    lints: { unbounded-string: warn }";
         let before = load(&written(folder.path(), unbounded)).unwrap();
         assert!(!before.warnings.is_empty());
-        let again = load_after(&written(folder.path(), unbounded), &before.kept).unwrap();
+        let again = load_after(&written(folder.path(), unbounded), &before.stock).unwrap();
         assert_eq!(again.warnings, before.warnings);
         let denied = "form: { type: string }\n    lints: { unbounded-string: deny }";
-        assert!(load_after(&written(folder.path(), denied), &before.kept).is_err());
+        assert!(load_after(&written(folder.path(), denied), &before.stock).is_err());
     }
 }
