@@ -93,12 +93,12 @@ fn other_refusals_have_one_too() {
     let config = root("config/gateway.yaml");
     let config = config.to_str().unwrap();
     for (body, said) in [
-        ("", "refused: "),
-        ("{} {}", "refused: "),
+        ("", "refused: no value"),
+        ("{} {}", "refused: something after the value"),
         ("{\"a\":1,\"a\":2}", "refused: a member name twice in one object"),
         (&"x".repeat(70_000), "refused: it has more than the 65536 bytes of `max_body`"),
     ] {
         let (code, out) = explain(&[config, "/api/v2/meetings/start"], body);
-        assert!(code == 1 && out.starts_with(said) && out.lines().next().unwrap().len() > 20, "{out}");
+        assert_eq!((code, out.lines().next()), (1, Some(said)));
     }
 }

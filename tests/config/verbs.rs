@@ -235,7 +235,10 @@ fn explain_refuses_and_prints_no_value() {
         "{out}"
     );
     let Run { code, out, .. } = run(&["explain", meeting], &" ".repeat((64 << 10) + 1));
-    assert_eq!((code, out.as_str()), (1, "refused: it is larger than `max_body`\n    reason    too_large\n"));
+    assert_eq!(
+        (code, out.as_str()),
+        (1, "refused: it has more than the 65536 bytes of `max_body`\n    reason    too_large\n")
+    );
     let Run { code, out, .. } = run(&["explain", meeting], "");
     assert_eq!(
         (code, out.as_str()),
