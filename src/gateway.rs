@@ -63,7 +63,7 @@ use arrival::Arrival;
 use attempt::receipt_id;
 use departure::Departure;
 use own::Standing;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// One immutable generation: everything that decides about requests.
@@ -171,14 +171,9 @@ impl Gateway {
 
     /// The backends that routes go to, each once.
     pub fn upstreams(&self) -> Vec<&Arc<Upstream>> {
-        let mut found: Vec<&Arc<Upstream>> = Vec::new();
-        for route in self.routes() {
-            let upstream = &route.outbound.upstream;
-            if !found.iter().any(|known| known.name == upstream.name) {
-                found.push(upstream);
-            }
-        }
-        found
+        let mut known = HashSet::new();
+        let upstreams = self.routes().map(|route| &route.outbound.upstream);
+        upstreams.filter(|upstream| known.insert(upstream.name.as_str())).collect()
     }
 
     /// Takes over what `older` remembers of clients, for each route that keeps its name and rates, what it knows of the
@@ -200,14 +195,14 @@ impl Gateway {
     }
 
     fn inherit_upstreams(&mut self, older: &Self) {
-        let mut kept: HashMap<String, Arc<Upstream>> = HashMap::new();
-        for before in older.upstreams() {
-            if let Some(own) = self.upstreams().into_iter().find(|own| own.name == before.name) {
-                let mut own = Upstream::clone(own);
-                own.inherit(before);
-                kept.insert(own.name.clone(), Arc::new(own));
-            }
-        }
+        let older: HashMap<&str, &Arc<Upstream>> =
+            older.upstreams().into_iter().map(|upstream| (upstream.name.as_str(), upstream)).collect();
+        let kept = self.upstreams().into_iter().filter_map(|own| {
+            let mut own = Upstream::clone(own);
+            own.inherit(older.get(own.name.as_str())?);
+            Some((own.name.clone(), Arc::new(own)))
+        });
+        let kept: HashMap<String, Arc<Upstream>> = kept.collect();
         for place in &mut self.places {
             if let Some(upstream) = kept.get(&place.route.outbound.upstream.name) {
                 place.route.outbound.upstream = Arc::clone(upstream);
