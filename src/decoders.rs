@@ -2,15 +2,15 @@
 //! form admits, and nothing else.
 //!
 //! `survey` says which [`Construct`]s a form has, a [`Profile`] what its runtime does with each. Profiles are data
-//! files beside this module (`decoders/profiles/`), each row with the source that it was read or run from. All of it
-//! is about values: how members are ordered and how numbers and texts are spelled is said once a profile.
+//! files beside this module (`decoders/profiles/`), each row with the sources that it was read or run from; what no source
+//! mentions is unknown. All of it is about values: how members are ordered and how numbers and texts are spelled is said once a profile.
 
 mod construct;
 mod profile;
 mod survey;
 
 pub use construct::Construct;
-pub use profile::{Effect, Profile, Row, Spelling};
+pub use profile::{Effect, Profile, Row, Source, Spelling};
 
 use crate::form::CompiledForm;
 
@@ -21,7 +21,7 @@ pub enum Verdict {
     Exact,
     /// It cannot write some of what the form admits.
     Stronger,
-    /// Not known: some construct was not looked at.
+    /// Not known: of some construct nothing that was read says what happens.
     Unknown,
     /// It writes some of what the form refuses: to whoever acts, a 204 that nothing explains.
     Weaker,

@@ -2,7 +2,7 @@
 
 use super::show::{Style, printable};
 use crate::config::Loaded;
-use crate::decoders::{Assessment, Profile, Verdict, assess};
+use crate::decoders::{Assessment, Profile, Source, Verdict, assess};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -79,7 +79,7 @@ impl<'l, 'p> Report<'l, 'p> {
         }
         out.push('\n');
         for profile in &self.profiles {
-            let _ = write!(out, "{}: {}, looked at {}", profile.name, profile.title, profile.looked_at);
+            let _ = write!(out, "{}: {}, {}", profile.name, profile.title, known(profile));
             if let Some(spelling) = &profile.spelling {
                 let _ = write!(out, "; white space {}; order {}", spelling.whitespace, spelling.order);
                 if !spelling.refused.is_empty() {
@@ -90,7 +90,8 @@ impl<'l, 'p> Report<'l, 'p> {
         }
         out.push_str(
             "exact: writes what the form admits and nothing else. weaker: writes what is refused (204). stronger: cannot \
-             write some of what is admitted. refused: does not take the form. unknown: not looked at.\n",
+             write some of what is admitted. refused: does not take the form. unknown: nothing that was read says; do not \
+             count on it. Of a runtime that was not run, all of it is what was read, not what it does.\n",
         );
         out
     }
@@ -102,8 +103,8 @@ impl<'l, 'p> Report<'l, 'p> {
             let verdicts = verdicts.map(|(profile, verdict)| (profile.name.clone(), json!(verdict.name())));
             let findings = assessment.findings.iter().map(|finding| {
                 let effects = finding.effects.iter().map(|(profile, row)| {
-                    let source = profile.source_of(row);
-                    let told = json!({ "effect": row.effect.name(), "note": row.note, "source": source });
+                    let sources: Vec<_> = profile.sources_of(row).into_iter().map(source).collect();
+                    let told = json!({ "effect": row.effect.name(), "note": row.note, "sources": sources });
                     (profile.name.clone(), told)
                 });
                 json!({
@@ -124,13 +125,26 @@ impl<'l, 'p> Report<'l, 'p> {
             json!({
                 "name": profile.name,
                 "title": profile.title,
-                "looked_at": profile.looked_at,
-                "source": profile.source,
                 "run": profile.run,
+                "sources": profile.sources.values().map(source).collect::<Vec<_>>(),
             })
         });
         json!({ "profiles": profiles.collect::<Vec<_>>(), "routes": routes.collect::<Vec<_>>() })
     }
+}
+
+fn source(source: &Source) -> Value {
+    json!({ "what": source.what, "read": source.read })
+}
+
+/// How a profile is known, and when.
+fn known(profile: &Profile) -> String {
+    let days = match profile.read() {
+        Some((first, last)) if first == last => format!("on {first}"),
+        Some((first, last)) => format!("from {first} to {last}"),
+        None => "never".to_owned(),
+    };
+    if profile.run { format!("run {days}") } else { format!("from what was read {days}, not run") }
 }
 
 /// A column holds the name and every verdict.

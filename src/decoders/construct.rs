@@ -35,21 +35,27 @@ pub enum Construct {
     UnboundedInteger,
     /// Bounds of a number.
     NumberBounds,
+    /// `exclusiveMinimum`, `exclusiveMaximum`, beside what bounds are otherwise.
+    ExclusiveBounds,
     /// A number with no bound.
     UnboundedNumber,
     /// `multipleOf` of an integer.
     MultipleOfInteger,
     /// `multipleOf` of a number.
     MultipleOfFraction,
-    /// A list of scalars.
+    /// A list of texts and numbers.
     Enum,
+    /// A list with `null`, `true` or `false` in it.
+    EnumOfLiterals,
     /// A list with objects or arrays in it.
     EnumOfContainers,
     /// One value.
     Const,
     /// `boolean` or `null`.
     BooleanNull,
-    /// More than one type.
+    /// One type, or null.
+    TypeOrNull,
+    /// More than one type, in other ways.
     TypeUnion,
     /// `format: date-time`.
     FormatDateTime,
@@ -149,7 +155,7 @@ impl Construct {
         (
             Self::OptionalMember,
             "optional-member",
-            "list every member in `required`, and let optional ones be null: `\"type\": [\"string\", \"null\"]`",
+            "list every member in `required`, and let optional ones be null: `anyOf` with a branch `\"type\": \"null\"`",
         ),
         (Self::OpenObjectUnsaid, "open-object-unsaid", "`\"additionalProperties\": false`"),
         (Self::OpenObject, "open-object", "`\"additionalProperties\": false`, and name the members"),
@@ -180,13 +186,20 @@ impl Construct {
             "number-bounds",
             "an integer in a smaller unit (cents), or say the bounds in `description` too",
         ),
+        (Self::ExclusiveBounds, "exclusive-bounds", "`minimum` and `maximum`"),
         (Self::UnboundedNumber, "unbounded-number", "`minimum` and `maximum`"),
         (Self::MultipleOfInteger, "multiple-of-integer", "an `enum`, or say it in `description` too"),
         (Self::MultipleOfFraction, "multiple-of-fraction", "an integer in a smaller unit (cents)"),
         (Self::Enum, "enum", ""),
+        (
+            Self::EnumOfLiterals,
+            "enum-of-literals",
+            "`anyOf` with an `enum` of texts and `null`, or `\"type\": \"boolean\"`",
+        ),
         (Self::EnumOfContainers, "enum-of-containers", "names for the values, and an `enum` of these"),
-        (Self::Const, "const", "an `enum` of one value"),
+        (Self::Const, "const", "an `enum` of one text or number"),
         (Self::BooleanNull, "boolean-null", ""),
+        (Self::TypeOrNull, "type-or-null", "`anyOf` with one type each"),
         (Self::TypeUnion, "type-union", "`anyOf` with one type each"),
         (Self::FormatDateTime, "format-date-time", "say in `description` which spellings there are"),
         (Self::FormatDate, "format-date", "three bounded integers, or live with 30 February"),

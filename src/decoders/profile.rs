@@ -29,7 +29,7 @@ pub enum Effect {
     WeakerAndStronger,
     /// Refuses the schema.
     Refused,
-    /// Not looked at.
+    /// Neither run, nor said by anything that was read.
     Unknown,
 }
 
@@ -67,9 +67,19 @@ pub struct Row {
     /// In words, where the effect alone does not say it. May be empty.
     #[serde(default)]
     pub note: String,
-    /// An address, or a package with version and file; where it is empty, the profile's own.
+    /// By their names in the profile; where there is none, and the runtime is run, the run.
     #[serde(default)]
-    pub source: String,
+    sources: Vec<String>,
+}
+
+/// What was read or run.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// An address, a package with version and file, or a document; and as what it was read.
+    pub what: String,
+    /// On which day.
+    pub read: String,
 }
 
 /// How a runtime spells values: what no form can change.
@@ -92,20 +102,18 @@ pub struct Profile {
     pub name: String,
     /// Runtime, version and mode.
     pub title: String,
-    /// When it was looked at: a date.
-    pub looked_at: String,
-    /// Where rows come from that do not say so themselves.
-    pub source: String,
-    /// Whether a test runs the runtime itself.
+    /// Whether a test runs the runtime itself. Its source is then `run`.
     pub run: bool,
+    /// By name.
+    pub sources: BTreeMap<String, Source>,
     /// How it spells values; `None` where it is not known.
     pub spelling: Option<Spelling>,
     /// By the names of constructs.
     rows: BTreeMap<String, Row>,
 }
 
-/// What is said of a construct that a profile has no row for. A test sees to it that there is none.
-static UNKNOWN: Row = Row { effect: Effect::Unknown, note: String::new(), source: String::new() };
+/// What is said of a construct that a profile has no row for: nothing that was read mentions it.
+static UNKNOWN: Row = Row { effect: Effect::Unknown, note: String::new(), sources: Vec::new() };
 
 impl Profile {
     /// All that are built in.
@@ -118,29 +126,64 @@ impl Profile {
         self.rows.get(construct.name()).unwrap_or(&UNKNOWN)
     }
 
-    /// Where a row comes from.
-    pub fn source_of<'p>(&'p self, row: &'p Row) -> &'p str {
-        if row.source.is_empty() { &self.source } else { &row.source }
+    /// Where a row comes from; empty where nothing says anything.
+    pub fn sources_of<'p>(&'p self, row: &'p Row) -> Vec<&'p Source> {
+        let run = (row.sources.is_empty() && self.run).then_some("run");
+        let names = row.sources.iter().map(String::as_str).chain(run);
+        names.filter_map(|name| self.sources.get(name)).collect()
+    }
+
+    /// The days on which its sources were read or run: the first and the last.
+    pub fn read(&self) -> Option<(&str, &str)> {
+        let days = || self.sources.values().map(|source| source.read.as_str());
+        Some((days().min()?, days().max()?))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Construct, Profile};
+    use super::{Construct, Effect, Profile};
 
-    /// Every profile has a row for every construct, and no other; what is not held says why.
+    /// A runtime that is run has a row for every construct.
     #[test]
-    fn profiles_are_complete() {
-        for profile in Profile::all().unwrap() {
-            for (construct, name, _) in Construct::ALL {
-                assert_eq!((construct.name(), Construct::named(name)), (*name, Some(*construct)));
+    fn what_is_run_is_complete() {
+        for (construct, name, _) in Construct::ALL {
+            assert_eq!((construct.name(), Construct::named(name)), (*name, Some(*construct)));
+        }
+        for profile in Profile::all().unwrap().iter().filter(|profile| profile.run) {
+            for (_, name, _) in Construct::ALL {
                 assert!(profile.rows.contains_key(*name), "{} has no row for {name}", profile.name);
+            }
+        }
+    }
+
+    /// Whatever is said has a source with a day, and whatever nobody mentions is unknown, not exact.
+    #[test]
+    fn what_is_said_was_read_somewhere() {
+        let day = |text: &str| text.len() == 10 && text.starts_with("20") && text.split('-').count() == 3;
+        for profile in Profile::all().unwrap() {
+            assert_eq!(profile.run, profile.sources.contains_key("run"), "{}", profile.name);
+            for (name, source) in &profile.sources {
+                assert!(!source.what.is_empty() && day(&source.read), "{}: {name}", profile.name);
+                let used = |row: &super::Row| row.sources.contains(name);
+                assert!(name == "run" || profile.rows.values().any(used), "{}: {name}", profile.name);
             }
             for (name, row) in &profile.rows {
                 assert!(Construct::named(name).is_some(), "{}: unknown construct {name}", profile.name);
-                assert!(!profile.source_of(row).is_empty(), "{}: {name} has no source", profile.name);
+                let known = row.sources.iter().all(|source| profile.sources.contains_key(source));
+                let from = profile.sources_of(row);
+                assert!(known && !from.is_empty(), "{}: {name} has no source", profile.name);
             }
-            assert!(profile.looked_at.len() == 10 && profile.looked_at.starts_with("20"), "{}", profile.name);
+            let unsaid = Construct::ALL.iter().find(|(_, name, _)| !profile.rows.contains_key(*name));
+            if let Some((construct, ..)) = unsaid {
+                let row = profile.row(*construct);
+                assert_eq!(
+                    (row.effect, profile.sources_of(row).len()),
+                    (Effect::Unknown, 0),
+                    "{}",
+                    profile.name
+                );
+            }
         }
     }
 }

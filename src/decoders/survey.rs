@@ -116,7 +116,8 @@ impl<'d> Walk<'d> {
             self.see(pointer, Construct::Untyped);
         }
         if kinds.len() > 1 {
-            self.see(pointer, Construct::TypeUnion);
+            let or_null = kinds.len() == 2 && kinds.contains(&"null");
+            self.see(pointer, if or_null { Construct::TypeOrNull } else { Construct::TypeUnion });
         }
         let of = |kind: &str, keywords: &[&str]| {
             kinds.contains(&kind) || kinds.is_empty() && has(schema, keywords)
@@ -246,6 +247,8 @@ impl<'d> Walk<'d> {
         let values = elements(schema, "enum");
         if values.iter().any(container) || get(schema, "const").is_some_and(|value| container(&value)) {
             self.see(pointer, Construct::EnumOfContainers);
+        } else if values.iter().any(|value| matches!(value.kind(), Kind::Null | Kind::Boolean)) {
+            self.see(pointer, Construct::EnumOfLiterals);
         } else if !values.is_empty() {
             self.see(pointer, Construct::Enum);
         } else if has(schema, &["const"]) {
@@ -375,6 +378,8 @@ impl<'d> Walk<'d> {
         let flag = |keyword: &&str| get(schema, keyword).is_some_and(|value| value.as_bool().is_some());
         if limits.iter().any(flag) {
             self.see(pointer, Construct::ExclusiveFlag);
+        } else if has(schema, &limits[2..]) {
+            self.see(pointer, Construct::ExclusiveBounds);
         }
         self.see(
             pointer,

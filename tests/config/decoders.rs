@@ -24,6 +24,12 @@ fn a_table_and_what_to_change() {
         "{out}"
     );
     assert!(!out.contains('\x1b'), "colours without a terminal");
+    let (table, _) = out.split_once("\n\n").unwrap();
+    let page = std::fs::read_to_string("docs/decoders.md").unwrap();
+    assert!(
+        page.contains(&format!("```text\n{table}\n```")),
+        "docs/decoders.md shows another table than:\n{table}"
+    );
     let (_, out, _) = check(&["--decoders=llguidance,xgrammar"]);
     assert!(out.starts_with("route                 llguidance  xgrammar\n"), "{out}");
 }
@@ -50,9 +56,46 @@ fn for_a_pipeline() {
         .unwrap();
     assert_eq!(unique["pointer"], "/properties/labels");
     assert!(
-        unique["effects"]["llguidance"]["source"].as_str().unwrap().starts_with("PyPI llguidance"),
+        unique["effects"]["llguidance"]["sources"][0]["what"]
+            .as_str()
+            .unwrap()
+            .starts_with("PyPI llguidance"),
         "{unique}"
     );
+}
+
+/// What nothing that was read mentions is unknown, in the table, below it and for programs, and says so.
+#[test]
+fn what_is_not_known_of_hosted_runtimes() {
+    let folder = tempfile::tempdir().unwrap();
+    let form = r#"{ "type": "object", "properties": { "a": { "type": "array", "prefixItems": [{ "type": "string" }], "maxItems": 1,
+        "items": { "type": "string" } } }, "required": ["a"], "additionalProperties": false }"#;
+    std::fs::write(folder.path().join("form.json"), form).unwrap();
+    let config = folder.path().join("gateway.yaml");
+    let text = "listen: [\"127.0.0.1:0\"]\nupstreams: { b: { servers: [\"http://127.0.0.1:1\"] } }\ndefaults: { limits: none }\n\
+                routes: [{ address: /a, name: a, form: form.json, upstream: { to: b, path: / } }]\n";
+    std::fs::write(&config, text).unwrap();
+    let config = config.to_str().unwrap();
+    let (code, out, err) = check(&["--decoders=openai-strict", config]);
+    assert_eq!(code, 0, "{err}");
+    assert!(out.contains("\na      unknown\n"), "{out}");
+    assert!(out.contains("/properties/a  prefix-items\n    unknown: openai-strict\n"), "{out}");
+    assert!(out.contains(", from what was read on 20") && out.contains(", not run\n"), "{out}");
+    let (_, out, _) = check(&["--decoders", "--json", config]);
+    let document: Value = serde_json::from_str(&out).unwrap();
+    let route = &document["decoders"]["routes"][0];
+    assert_eq!(route["verdicts"]["openai-strict"], "unknown", "{route}");
+    let found =
+        route["findings"].as_array().unwrap().iter().find(|found| found["construct"] == "prefix-items");
+    let told = &found.unwrap()["effects"]["openai-strict"];
+    assert_eq!(*told, serde_json::json!({ "effect": "unknown", "note": "", "sources": [] }));
+    let named = |name: &str| {
+        let profiles = document["decoders"]["profiles"].as_array().unwrap();
+        profiles.iter().find(|profile| profile["name"] == name).unwrap().clone()
+    };
+    assert_eq!(named("openai-strict")["run"], false);
+    assert!(named("openai-strict")["sources"].as_array().unwrap().len() > 1);
+    assert_eq!(named("llguidance")["run"], true);
 }
 
 #[test]

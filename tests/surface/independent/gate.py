@@ -71,22 +71,35 @@ def config_of(forms, backend):
     })
 
 
-def shipped_config(folder, backend):
-    """The shipped example beside its forms, on free ports and without rates."""
-    shutil.copytree(ROOT / "config", folder)
-    path = folder / "gateway.yaml"
+def here(path, backend):
+    """The configuration at a path on free ports, before the backend, without rates."""
     text = path.read_text()
     for pattern, replacement in [
         (r'listen: \["127.0.0.1:8080"\]', 'listen: ["127.0.0.1:0"]'),
         (r'admin: "127.0.0.1:9901"', 'admin: "127.0.0.1:0"'),
-        (r"127\.0\.0\.1:18081", f"127.0.0.1:{backend}"),
-        (r"(?m)^  limits:.*\n(    (get|post|refused): .*\n)+", "  limits: none\n"),
+        (r"servers: \[[^\]]*\]", f'servers: ["http://127.0.0.1:{backend}"]'),
+        (r"(?m)^  limits:.*\n(    (get|post|refused): .*\n)*", "  limits: none\n"),
         (r"(?m)^    limits: \{.*\}.*\n", ""),
         (r"(?m)^    idempotency: required.*\n", "    idempotency: optional\n"),
     ]:
         text = re.sub(pattern, replacement, text)
     path.write_text(text)
     return path
+
+
+def shipped_config(folder, backend):
+    """The shipped example beside its forms, on free ports and without rates."""
+    shutil.copytree(ROOT / "config", folder)
+    return here(folder / "gateway.yaml", backend)
+
+
+def adopted_config(document, folder, backend):
+    """What `init` makes of an OpenAPI document, on free ports and without rates."""
+    words = [binary(), "init", "--openapi", str(document), "--out", str(folder)]
+    made = subprocess.run(words, capture_output=True, text=True)
+    if made.returncode:
+        sys.exit(f"independent: init --openapi {document}: {made.stderr}")
+    return here(folder / "gateway.yaml", backend)
 
 
 class Gate:

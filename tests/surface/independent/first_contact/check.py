@@ -19,7 +19,7 @@ from hypothesis_jsonschema import from_schema
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
-from gate import ROOT, Backend, Gate, config_of, shipped_config  # noqa: E402
+from gate import ROOT, Backend, Gate, adopted_config, config_of, shipped_config  # noqa: E402
 
 EACH = int(os.environ.get("EACH", "25"))
 warnings.simplefilter("ignore")
@@ -59,6 +59,13 @@ TAKEN = [
 REFUSED = [
     ("python", lambda schema, value: "multipleOf" in json.dumps(schema) and any(isinstance(n, float) for n in numbers(value)), "jsonschema divides in floating point"),
     ("ajv", lambda schema, value: "multipleOf" in json.dumps(schema) and any(isinstance(n, float) for n in numbers(value)), "ajv divides in floating point"),
+]
+
+# Public documents that others wrote.
+PUBLIC = [
+    "@readme/oas-examples/8.2.2/3.0/json/complex-nesting.json",
+    "@readme/oas-examples/8.2.2/3.1/yaml/train-travel.yaml",
+    "@figma/rest-api-spec/0.43.0/openapi/openapi.yaml",
 ]
 
 counted, explained, faults = collections.Counter(), collections.Counter(), []
@@ -168,23 +175,41 @@ def meet(gate, backend, forms):
             faults.append(f"{address}: nobody made a value")
 
 
+def addresses_of(config):
+    return re.findall(r'(?m)^  - address: "?([^\s"]+)"?', config.read_text())
+
+
+def documents():
+    """The OpenAPI documents to adopt: the cases, and some public ones when `adopt/run` has brought them."""
+    yield from sorted((ROOT / "tests/cases/openapi").iterdir())
+    for path in PUBLIC:
+        path = ROOT / "target/independent/adopt/packages" / path
+        if path.exists():
+            yield path
+        else:
+            print(f"first contact: not here: {path.relative_to(ROOT)} (adopt/run brings it)")
+
+
 def main():
     backend = Backend()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         shipped = shipped_config(folder / "shipped", backend.port)
-        addresses = re.findall(r"(?m)^  - address: (\S+)", shipped.read_text())
         with Gate(shipped) as gate:
-            meet(gate, backend, addresses)
+            meet(gate, backend, addresses_of(shipped))
         cases = {path.parent.name.replace("-", "_"): json.loads(path.read_text()) for path in sorted((ROOT / "tests/cases/forms").glob("*/form.json"))}
-        cases.update({
-            re.sub(r"[^a-z0-9]+", "_", f"i_{path.stem}".lower())[:60]: json.loads(path.read_text())
-            for path in sorted((ROOT / "tests/cases/imported").glob("**/*.json"))
-        })
         config = folder / "cases.yaml"
         config.write_text(config_of(cases, backend.port))
         with Gate(config) as gate:
             meet(gate, backend, [f"/{name}" for name in cases])
+        for at, document in enumerate(documents()):
+            adopted = adopted_config(document, folder / f"adopted-{at}", backend.port)
+            addresses = addresses_of(adopted)
+            print(f"first contact: {len(addresses)} routes adopted from {document.relative_to(ROOT)}", flush=True)
+            if not addresses:
+                sys.exit("first contact: nothing was adopted")
+            with Gate(adopted) as gate:
+                meet(gate, backend, addresses)
     for what, count in sorted(counted.items()):
         print(f"first contact: {count} values of {what}")
     for why, count in explained.most_common():
