@@ -26,6 +26,12 @@ pub const CONFIG: u8 = 78;
 /// Where the configuration is when it is not said.
 pub const DEFAULT_CONFIG: &str = "config/gateway.yaml";
 
+/// That one, or what `init` writes, where only that is there.
+fn default_config() -> &'static str {
+    let written = "gateway.yaml";
+    if !Path::new(DEFAULT_CONFIG).exists() && Path::new(written).exists() { written } else { DEFAULT_CONFIG }
+}
+
 const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused (explain, diff --refuse-widening), 64 wrong usage, 70 could not start or something unforeseen, 78 configuration refused.";
 
 const SERVE_EXAMPLES: &str = "\
@@ -126,7 +132,7 @@ enum Verb {
     #[command(after_help = SERVE_EXAMPLES)]
     Serve {
         /// The YAML file.
-        #[arg(default_value = DEFAULT_CONFIG)]
+        #[arg(default_value = default_config())]
         config: PathBuf,
     },
     /// Say everything that is wrong with a configuration, without binding anything.

@@ -2,7 +2,7 @@
 
 use super::decoders::{self, Report};
 use super::show::{Severity, Style, count, refuse, to_json, to_stderr, to_stdout};
-use super::{CONFIG, DEFAULT_CONFIG, INTERNAL, USAGE};
+use super::{CONFIG, INTERNAL, USAGE, default_config};
 use crate::config::{self, Fault, Loaded, Refused};
 use crate::decoders::Profile;
 use serde_json::json;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The YAML file.
-    #[arg(default_value = DEFAULT_CONFIG)]
+    #[arg(default_value = default_config())]
     config: PathBuf,
     /// Refuse what would only be warned of.
     #[arg(long)]

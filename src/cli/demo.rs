@@ -7,6 +7,8 @@ use super::serve::{serve, start_log};
 use super::show::{refuse, to_stderr};
 use super::{CONFIG, DEFAULT_CONFIG, INTERNAL};
 use crate::config::{self, Listen};
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tls::CERTIFICATE;
@@ -33,8 +35,9 @@ const SHIPPED: [(&str, &str); 10] = [
 
 /// Runs until a signal says stop.
 pub fn run(tls: bool) -> ExitCode {
-    let path = match if tls { tls::config_path() } else { config_path() } {
-        Ok(path) => path,
+    // What was written for this run goes with it.
+    let (path, _copied) = match if tls { tls::config_path() } else { config_path() } {
+        Ok(found) => found,
         Err(error) => return failed(&format!("the example configuration cannot be written: {error}")),
     };
     let loaded = match config::load(&path) {
@@ -58,21 +61,36 @@ fn failed(reason: &str) -> ExitCode {
 }
 
 /// The example in this folder, or a copy of it for this run.
-fn config_path() -> std::io::Result<PathBuf> {
+fn config_path() -> std::io::Result<(PathBuf, Option<Copied>)> {
     let here = PathBuf::from(DEFAULT_CONFIG);
     if here.exists() {
-        return Ok(here);
+        return Ok((here, None));
     }
-    let folder = folder();
-    unpack(&folder)?;
-    Ok(folder.join("gateway.yaml"))
+    let copied = Copied::unpack()?;
+    Ok((copied.0.join("gateway.yaml"), Some(copied)))
 }
 
-fn folder() -> PathBuf {
-    std::env::temp_dir().join(format!("formgate-demo-{}", std::process::id()))
+/// The folder of a copy, removed in the end.
+struct Copied(PathBuf);
+
+impl Copied {
+    fn unpack() -> std::io::Result<Self> {
+        let folder = std::env::temp_dir().join(format!("formgate-demo-{}", std::process::id()));
+        // Fails when it exists: nobody else can have prepared it.
+        DirBuilder::new().mode(0o700).create(&folder)?;
+        let copied = Self(folder);
+        fill(&copied.0)?;
+        Ok(copied)
+    }
 }
 
-fn unpack(folder: &Path) -> std::io::Result<()> {
+impl Drop for Copied {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn fill(folder: &Path) -> std::io::Result<()> {
     for (name, text) in SHIPPED {
         let file = folder.join(name);
         if let Some(parent) = file.parent() {

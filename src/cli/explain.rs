@@ -4,7 +4,7 @@
 mod words;
 
 use super::show::{printable, refuse, to_stderr, to_stdout};
-use super::{CONFIG, DEFAULT_CONFIG, USAGE};
+use super::{CONFIG, USAGE, default_config};
 use crate::config;
 use crate::gateway::{Outbound, Route, judge};
 use crate::json::Document;
@@ -107,7 +107,7 @@ fn tell_apart(config: Option<PathBuf>, words: &[String]) -> Result<Question, Str
         return Err(format!("an ADDRESS starts with `/`; `{}` does not", printable(address)));
     }
     Ok(Question {
-        config: config.or(in_place.map(PathBuf::from)).unwrap_or_else(|| PathBuf::from(DEFAULT_CONFIG)),
+        config: config.or(in_place.map(PathBuf::from)).unwrap_or_else(|| PathBuf::from(default_config())),
         address: address.clone(),
         body: body.filter(|body| *body != "-").map(PathBuf::from),
     })
@@ -131,7 +131,13 @@ fn read(body: Option<&PathBuf>, limit: usize) -> Result<Vec<u8>, String> {
             .map_err(|e| format!("cannot read standard input: {e}"))?,
         Some(path) => std::fs::File::open(path)
             .and_then(|file| file.take(limit).read_to_end(&mut bytes))
-            .map_err(|e| format!("cannot read {}: {e}", path.display()))?,
+            // It may be the value itself, and values are not printed.
+            .map_err(|e| match path.as_os_str().as_encoded_bytes() {
+                [b'{' | b'[' | b'"', ..] => {
+                    "BODY is a file; pipe the value in: `… | formgate explain ADDRESS`".to_owned()
+                }
+                _ => format!("cannot read {}: {e}", path.display()),
+            })?,
     };
     Ok(bytes)
 }

@@ -192,7 +192,12 @@ fn finish(arguments: &Arguments, adoption: &Adoption) -> ExitCode {
         return code;
     }
     if arguments.dry_run {
-        return to_stdout(&(shown(arguments, &adoption.files) + &told), ExitCode::SUCCESS);
+        // One JSON document is no longer one with files before it.
+        let files = match arguments.report {
+            ReportKind::Text => shown(arguments, &adoption.files),
+            ReportKind::Json => String::new(),
+        };
+        return to_stdout(&(files + &told), ExitCode::SUCCESS);
     }
     match write(&arguments.out, &adoption.files, arguments.force) {
         Ok(()) => {

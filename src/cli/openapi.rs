@@ -1,7 +1,7 @@
 //! `openapi`: the document that importers of GPT Actions fetch, without serving it.
 
 use super::show::{refuse, to_stderr, to_stdout};
-use super::{CONFIG, DEFAULT_CONFIG, USAGE};
+use super::{CONFIG, USAGE, default_config};
 use crate::config;
 use crate::gateway::Own;
 use crate::surface::openapi::pretty;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
     /// The YAML file.
-    #[arg(default_value = DEFAULT_CONFIG)]
+    #[arg(default_value = default_config())]
     config: PathBuf,
     /// Print the very bytes that are served, on one line.
     #[arg(long)]

@@ -71,6 +71,7 @@ pub(super) fn give_back(upstream: &Upstream, wire: Wire, workers: usize) {
 /// Runs on each worker: connections go when their time is over, also those of an upstream that a reload
 /// has removed.
 pub(super) async fn sweep() {
+    let _emptied = Emptied;
     loop {
         tokio::time::sleep(SWEEP).await;
         IDLE.with_borrow_mut(|pool| {
@@ -80,5 +81,15 @@ pub(super) async fn sweep() {
                 !kept.is_empty()
             });
         });
+    }
+}
+
+/// Lets go of a worker's connections when its tasks end: a connection says things when it is dropped, and what it says
+/// them with may be gone by the time that the thread drops what is its own.
+struct Emptied;
+
+impl Drop for Emptied {
+    fn drop(&mut self) {
+        drop(IDLE.try_with(RefCell::take));
     }
 }

@@ -165,3 +165,15 @@ fn a_second_signal_ends_at_once() {
     assert_eq!(gate.wait(Duration::from_secs(3)).code(), Some(0));
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
+
+/// Connections that are kept are let go of while there is still something to say it with: whatever is logged.
+#[test]
+fn a_stop_is_clean_whatever_is_logged() {
+    let backend = Backend::agreeing();
+    let mut gate = Gate::start_with(&Setup::meeting(&backend), |command| {
+        command.env("RUST_LOG", "trace");
+    });
+    assert_eq!(gate.exchange(&Request::post(MEETING, MEETING_BODY)).status, 200);
+    gate.signal("TERM");
+    assert_eq!(gate.wait(Duration::from_secs(10)).code(), Some(0));
+}

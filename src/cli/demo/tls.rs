@@ -1,9 +1,9 @@
 //! `demo --tls`: the same behind a certificate that is made for this run and signed by nobody else.
 
-use super::{folder, unpack};
-use std::fs::{self, DirBuilder, OpenOptions};
+use super::Copied;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 /// Where the certificate is, beside the config.
@@ -16,11 +16,9 @@ const SEALED: &str = "https://127.0.0.1:8443";
 const LISTEN: &str = "listen: [\"127.0.0.1:8080\"]";
 
 /// A copy of the example with another listener, always a copy: nothing of a demo belongs into anyone's folder.
-pub(super) fn config_path() -> io::Result<PathBuf> {
-    let folder = folder();
-    // Fails when it exists: nobody else can have prepared it.
-    DirBuilder::new().mode(0o700).create(&folder)?;
-    unpack(&folder)?;
+pub(super) fn config_path() -> io::Result<(PathBuf, Option<Copied>)> {
+    let copied = Copied::unpack()?;
+    let folder = &copied.0;
     let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()])
         .map_err(io::Error::other)?;
     fs::write(folder.join(CERTIFICATE), made.cert.pem())?;
@@ -32,5 +30,5 @@ pub(super) fn config_path() -> io::Result<PathBuf> {
         format!("listen: [\"{SEALED}\"]\ntls:\n  certificates: [{{ cert: {CERTIFICATE}, key: {KEY} }}]");
     let text = fs::read_to_string(&path)?.replacen(LISTEN, &listen, 1).replace(CLEAR, SEALED);
     fs::write(&path, text)?;
-    Ok(path)
+    Ok((path, Some(copied)))
 }

@@ -34,7 +34,14 @@ impl Compiler<'_> {
         }
         let tools = || routes.iter().map(|located| &located.route).filter(|route| route.tool.is_some());
         let Some(body_deadline) = tools().map(|route| route.body_deadline).max() else {
-            self.fault_with(*at, "no route is a tool", "mark one, `mcp: true`");
+            // Unless one would be, were it not wrong: that has been told.
+            let marked = given(&file.routes).any(|(_, route)| match &route.mcp {
+                Field::Given(_, Either::Scalar(true) | Either::Mapping(_)) | Field::Wrong(_) => true,
+                Field::Given(_, Either::Scalar(false)) | Field::Absent => false,
+            });
+            if !marked {
+                self.fault_with(*at, "no route is a tool", "mark one, `mcp: true`");
+            }
             return None;
         };
         for located in routes.iter().filter(|located| located.route.tool.is_some()) {

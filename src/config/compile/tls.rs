@@ -107,17 +107,18 @@ impl Compiler<'_> {
     }
 
     fn trust(&mut self, server: Mark, entry: &raw::UpstreamTls) -> Option<Trust> {
+        // Both are looked at, whatever is wrong with one.
         let identity = match (&entry.cert, &entry.key) {
-            (Field::Absent, Field::Absent) => None,
+            (Field::Absent, Field::Absent) => Some(None),
             (Field::Given(at, _), Field::Absent) => {
                 self.fault_with(*at, "a certificate without its key", "add `key: tls/client.key`");
-                return None;
+                None
             }
             (Field::Absent, Field::Given(at, _)) => {
                 self.fault_with(*at, "a key without its certificate", "add `cert: tls/client.pem`");
-                return None;
+                None
             }
-            (cert, key) => Some(self.identity(cert, key)?),
+            (cert, key) => self.identity(cert, key).map(Some),
         };
         let (at, name, own) = match &entry.ca {
             Field::Given(at, Filled(name)) => (*at, name.as_str(), true),
@@ -135,6 +136,7 @@ impl Compiler<'_> {
             }
         };
         let roots = self.file(at, name, MAX_ROOTS)?;
+        let identity = identity?;
         let made = if own {
             Trust::in_file(&roots, identity.as_ref())
         } else {
