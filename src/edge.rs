@@ -51,8 +51,9 @@ use crate::telemetry::{Log, Telemetry};
 use budget::Budget;
 use connection::HeadBounds;
 use pingora_core::connectors::TransportConnector;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::task::AbortHandle;
 
 /// Which events are shown unless `RUST_LOG` says otherwise. Pingora writes what it read from a client
 /// into its lines: of those only errors are shown, and none about a hand-over, where waiting is no error.
@@ -64,6 +65,8 @@ struct App {
     live: Arc<Live>,
     telemetry: Arc<Telemetry>,
     log: Log,
+    /// What ends a change of the log, where one is for a time.
+    log_timer: Mutex<Option<AbortHandle>>,
     budget: Arc<Budget>,
     records: Records,
     /// Where acts are counted together with other instances.

@@ -6,7 +6,7 @@ use crate::bounds;
 use crate::gateway::{Head, Reply};
 use bytes::Bytes;
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 /// What `?for=` may say.
@@ -39,14 +39,20 @@ fn change(app: &Arc<App>, head: &Head<'_>, body: &Bytes) -> Result<(), String> {
     };
     let wanted = std::str::from_utf8(body).map_err(|_| "not UTF-8")?;
     let turn = app.log.change(wanted, during)?;
-    if let Some(during) = during {
+    let timer = during.map(|during| {
         let app = Arc::clone(app);
-        tokio::spawn(async move {
+        let wait = async move {
             tokio::time::sleep(during).await;
             if let Err(error) = app.log.reset(Some(turn)) {
                 tracing::error!(error, "log: the filter cannot be reset");
             }
-        });
+        };
+        tokio::spawn(wait).abort_handle()
+    });
+    // One at a time: the end of an earlier change is none any more.
+    let mut current = app.log_timer.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(former) = std::mem::replace(&mut *current, timer) {
+        former.abort();
     }
     Ok(())
 }

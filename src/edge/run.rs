@@ -17,8 +17,8 @@ use pingora_core::services::Service as _;
 use pingora_runtime::Runtime;
 use prometheus::IntGauge;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
@@ -176,6 +176,7 @@ fn app(
         live,
         telemetry,
         log,
+        log_timer: Mutex::default(),
         connector: TransportConnector::new(None),
         workers: threads,
         admin_budget: Budget::new(admin::BODIES, IntGauge::new("unshown", "unshown")?),

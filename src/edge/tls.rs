@@ -98,7 +98,8 @@ fn kind(error: &io::Error) -> &'static str {
     }
 }
 
-/// RFC 8446, 6.2: alerts about a certificate that this side has shown, or has not.
+/// RFC 8446, 6.2: alerts about a certificate that this side has shown, or has not. Not `access_denied`: whoever says that may
+/// have looked at more than who we are.
 fn concerns_certificate(alert: AlertDescription) -> bool {
     matches!(
         alert,
@@ -109,6 +110,5 @@ fn concerns_certificate(alert: AlertDescription) -> bool {
             | AlertDescription::CertificateExpired
             | AlertDescription::CertificateUnknown
             | AlertDescription::UnknownCA
-            | AlertDescription::AccessDenied
     )
 }

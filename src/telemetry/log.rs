@@ -71,20 +71,27 @@ impl Log {
     /// The error is for the operator who asked.
     pub fn change(&self, wanted: &str, during: Option<Duration>) -> Result<u64, String> {
         let filter = EnvFilter::try_new(directives(self.base, wanted)?).map_err(|error| error.to_string())?;
-        self.take_over(filter, wanted.trim(), during.and_then(|time| SystemTime::now().checked_add(time)))
+        let until = during.and_then(|time| SystemTime::now().checked_add(time));
+        self.take_over(self.lock(), filter, wanted.trim(), until)
     }
 
     /// Back to what was said at the start. `turn`: only if that is still the latest change.
     pub fn reset(&self, turn: Option<u64>) -> Result<(), String> {
-        if turn.is_some_and(|turn| turn != self.lock().turn) {
+        let state = self.lock();
+        if turn.is_some_and(|turn| turn != state.turn) {
             return Ok(());
         }
         let filter = EnvFilter::try_new(&self.default).map_err(|error| error.to_string())?;
-        self.take_over(filter, &self.default, None).map(|_| ())
+        self.take_over(state, filter, &self.default, None).map(|_| ())
     }
 
-    fn take_over(&self, filter: EnvFilter, said: &str, until: Option<SystemTime>) -> Result<u64, String> {
-        let mut state = self.lock();
+    fn take_over(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        filter: EnvFilter,
+        said: &str,
+        until: Option<SystemTime>,
+    ) -> Result<u64, String> {
         // Before and after: whichever of the two filters shows it.
         tracing::warn!(filter = said, "log: the filter changes");
         (self.apply)(filter)?;
