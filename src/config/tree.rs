@@ -79,7 +79,17 @@ impl Tree {
                 Ok((event, span)) => builder.take(event, span),
                 Err(error) => {
                     let at = error.marker();
-                    findings.add_at(at.line(), at.col() + 1, format!("not YAML: {}", error.info()));
+                    findings.add(Finding {
+                        line: at.line(),
+                        column: at.col() + 1,
+                        pointer: String::new(),
+                        reason: format!("not YAML: {}", error.info()),
+                        suggestion: Some(
+                            "look at the indentation of this line and the one above: spaces, never tabs"
+                                .to_owned(),
+                        ),
+                        lint: None,
+                    });
                     return None;
                 }
             }

@@ -174,6 +174,14 @@ impl<'n> Proof<'n> {
             let names = schema.get("required").map(Node::elements).unwrap_or_default();
             names.iter().any(|required| required.as_text() == Some(name))
         };
+        let declared =
+            |schema: &&Node| schema.get("properties").is_some_and(|named| named.get(name).is_some());
+        if !all.iter().any(required) && !all.iter().any(declared) {
+            return here(
+                format!("has no member `{}`", name.escape_debug()),
+                "look at how it is spelled; or declare it in `properties` and name it in `required` there",
+            );
+        }
         if !all.iter().any(required) {
             return here(format!("need not have `{name}`"), "name it in `required` there");
         }

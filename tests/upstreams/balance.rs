@@ -112,7 +112,7 @@ fn what_cannot_be_meant_is_refused() {
         ("upstreams/backend/balance", json!({ "hash": "ip" }), "expected `client`, or a JSON Pointer"),
         ("upstreams/backend/balance", json!({}), "`hash` is missing"),
         ("upstreams/backend/servers", json!(many), "from 1 to 64 servers are needed"),
-        ("upstreams/backend/servers", json!([url, { "url": url }]), "a server is listed twice"),
+        ("upstreams/backend/servers", json!([url, { "url": url }]), "is listed twice"),
         ("upstreams/backend/servers", json!([{ "url": url, "weight": 0 }]), "must be from 1 to 100"),
         ("upstreams/backend/servers", json!([{ "weight": 1 }]), "`url` is missing"),
         ("upstreams/backend/servers", json!(["unix:app.sock"]), "a unix socket needs an absolute path"),

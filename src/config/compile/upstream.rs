@@ -76,9 +76,12 @@ impl Compiler<'_> {
         let servers = self.servers(entry, urls);
         let seats = servers.iter().zip(places);
         let seats = seats.map(|(server, (weight, most))| Seat::new(&server.url(), weight, most)).collect();
-        let distinct: BTreeSet<_> = servers.iter().map(Server::url).collect();
-        if distinct.len() != servers.len() {
-            self.fault(*at, "a server is listed twice");
+        let mut distinct = BTreeSet::new();
+        for url in servers.iter().map(Server::url) {
+            if distinct.contains(&url) {
+                self.fault(entry.servers.mark().unwrap_or(*at), format!("the server {url} is listed twice"));
+            }
+            distinct.insert(url);
         }
         let balance = match entry.balance.given() {
             None => Balance::RoundRobin,
