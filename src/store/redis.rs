@@ -4,11 +4,14 @@
 //! While the server is down the config says what is done. `local` is a memory of this process: what was begun in it
 //! is ended in it, and remembered in it, also when the server has come back.
 
+mod answers;
+mod failure;
 mod link;
 mod mark;
 mod owed;
 mod rates;
 mod script;
+mod wire;
 
 pub use rates::Rates;
 
@@ -162,7 +165,7 @@ impl SharedRecords {
         let ended = self.link().ask::<u8>(StoreAsk::Finish, &call).await;
         if ended.is_err() {
             // Not lost: it is written as soon as the server is back, if this process lives to see it.
-            self.link().owed.add(Debt { key, end, receipt: None });
+            self.link().owed.add(Debt::new(key, end, None));
         }
         ended.map(|_| ())
     }
@@ -170,7 +173,7 @@ impl SharedRecords {
     pub(super) fn abandon(&self, key: Key) {
         let here = self.local.as_ref().is_some_and(|local| local.finish(key, End::Unknown));
         if !here {
-            self.link().owed.add(Debt { key, end: End::Unknown, receipt: None });
+            self.link().owed.add(Debt::new(key, End::Unknown, None));
         }
     }
 
@@ -183,7 +186,7 @@ impl SharedRecords {
 
     /// As the server last said, and what this process keeps besides.
     pub(super) fn count(&self) -> u64 {
-        self.link().count() + self.local.as_ref().map_or(0, Memory::count)
+        self.link().count().saturating_add(self.local.as_ref().map_or(0, Memory::count))
     }
 
     pub(super) fn trouble(&self) -> Option<Trouble> {
@@ -240,7 +243,7 @@ impl Drop for Orphan<'_> {
     fn drop(&mut self) {
         if !self.told {
             let Self { key, receipt, .. } = *self;
-            self.link.owed.add(Debt { key, end: End::Forget, receipt: Some(receipt) });
+            self.link.owed.add(Debt::new(key, End::Forget, Some(receipt)));
         }
     }
 }

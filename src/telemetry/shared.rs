@@ -63,6 +63,8 @@ pub struct StoreMeters {
     pub errors: Each<{ StoreError::ALL.len() }>,
     /// `formgate_store_losses_total`: found without the data that it had.
     pub losses: IntCounter,
+    /// `formgate_store_ends_dropped_total`: of acts, never recorded.
+    pub ends_dropped: IntCounter,
     /// `formgate_store_seconds`: of what was asked, answered or not.
     pub seconds: Histogram,
 }
@@ -92,6 +94,10 @@ impl StoreMeters {
             losses: IntCounter::new(
                 "formgate_store_losses_total",
                 "Times that the shared store was found without the data that it had.",
+            )?,
+            ends_dropped: IntCounter::new(
+                "formgate_store_ends_dropped_total",
+                "Ends of acts that the shared store did not take: after their lease they are read as unknown.",
             )?,
             seconds: Histogram::with_opts(seconds.buckets(SECONDS.to_vec()))?,
         })
@@ -123,12 +129,13 @@ impl Each<{ StoreError::ALL.len() }> {
 impl Telemetry {
     /// From now on shown with the others.
     pub fn show_store(&self, meters: &StoreMeters) -> Result<(), prometheus::Error> {
-        let StoreMeters { up, requests, errors, losses, seconds } = meters.clone();
-        let all: [Box<dyn Collector>; 5] = [
+        let StoreMeters { up, requests, errors, losses, ends_dropped, seconds } = meters.clone();
+        let all: [Box<dyn Collector>; 6] = [
             Box::new(up),
             Box::new(requests.family),
             Box::new(errors.family),
             Box::new(losses),
+            Box::new(ends_dropped),
             Box::new(seconds),
         ];
         all.into_iter().try_for_each(|collector| self.registry.register(collector))

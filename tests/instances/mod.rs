@@ -3,6 +3,7 @@
 mod config;
 mod cost;
 mod down;
+mod fake;
 mod limits;
 mod once;
 mod share;

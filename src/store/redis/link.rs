@@ -5,15 +5,16 @@
 //! any error of the connection, opens the circuit: from then on nobody waits, until the thread has connected anew
 //! and has been answered.
 
+use super::failure::{Break, Failure};
 use super::mark::{Marks, Regard};
 use super::owed::Owed;
 use super::script::{Call, Scripts};
-use crate::config::{RedisAddress, RedisStore};
+use super::wire::{Server, Wire};
+use crate::config::RedisStore;
 use crate::store::{Down, Trouble};
 use crate::telemetry::{StoreAsk, StoreError, StoreMeters};
 use arc_swap::ArcSwapOption;
-use redis::aio::MultiplexedConnection;
-use redis::{AsyncConnectionConfig, Client, ConnectionAddr, FromRedisValue, IntoConnectionInfo, RedisError};
+use redis::FromRedisValue;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -31,28 +32,14 @@ const PACE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_se
 /// How long the first connect may keep a start waiting.
 const FIRST: Duration = Duration::from_secs(2);
 
-/// What a server says that is of no use to anyone for now.
-const USELESS: [&str; 10] = [
-    "ASK",
-    "BUSY",
-    "CLUSTERDOWN",
-    "LOADING",
-    "MASTERDOWN",
-    "MISCONF",
-    "MOVED",
-    "NOAUTH",
-    "READONLY",
-    "TRYAGAIN",
-];
-
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) scripts: Scripts,
     pub(super) owed: Owed,
-    client: Client,
+    server: Server,
     timeout: Duration,
     /// None while the circuit is open.
-    connection: ArcSwapOption<MultiplexedConnection>,
+    connection: ArcSwapOption<Wire>,
     /// The connection is to be made anew.
     broken: Notify,
     state: Mutex<State>,
@@ -72,22 +59,14 @@ struct State {
     marks: Marks,
 }
 
-/// Why there was no answer.
-enum Failure {
-    Timeout,
-    Connection(RedisError),
-    /// The server says no.
-    Server(RedisError),
-}
-
 impl Link {
     /// Starts the thread, and waits a little for the first connect. A server that cannot be reached is no reason not
     /// to start: what to do without it is in the config.
     pub(super) fn open(store: &RedisStore, meters: StoreMeters) -> Result<(Arc<Self>, Handle), String> {
         let link = Self {
             scripts: Scripts::new(&store.prefix),
-            owed: Owed::default(),
-            client: client(store).map_err(|error| error.to_string())?,
+            owed: Owed::new(meters.ends_dropped.clone()),
+            server: Server::new(store),
             timeout: store.timeout,
             connection: ArcSwapOption::empty(),
             broken: Notify::new(),
@@ -148,25 +127,19 @@ impl Link {
         })
     }
 
-    async fn ask_by<T: FromRedisValue>(
-        &self,
-        connection: &MultiplexedConnection,
-        call: &Call<'_>,
-    ) -> Result<T, Failure> {
-        // A clone is a sender; the connection behind it is the same.
-        let mut connection = connection.clone();
-        match timeout(self.timeout, call.invoke_async(&mut connection)).await {
+    async fn ask_by<T: FromRedisValue>(&self, wire: &Wire, call: &Call<'_>) -> Result<T, Failure> {
+        match timeout(self.timeout, call.invoke_async(&mut wire.sender())).await {
             Err(_) => Err(Failure::Timeout),
-            Ok(answer) => answer.map_err(Failure::of),
+            Ok(answer) => answer.map_err(|error| wire.failure(&error)),
         }
     }
 
     /// Takes note, and opens the circuit where nobody else would be answered either.
-    fn fail(&self, connection: &Arc<MultiplexedConnection>, failure: &Failure) {
+    fn fail(&self, connection: &Arc<Wire>, failure: &Failure) {
         let kind = match failure {
             Failure::Timeout => StoreError::Timeout,
-            Failure::Connection(_) => StoreError::Connection,
-            Failure::Server(_) => StoreError::Refused,
+            Failure::Broken(_) => StoreError::Connection,
+            Failure::Refused(_) => StoreError::Refused,
         };
         self.meters.errors.at(kind).inc();
         let (breaks, cause) = (failure.breaks(), failure.to_string());
@@ -175,6 +148,7 @@ impl Link {
         if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)) {
             if breaks {
                 self.connection.store(None);
+                connection.end();
                 self.broken.notify_one();
             }
             self.note(Some(cause));
@@ -196,7 +170,7 @@ impl Link {
         self.note(None);
         pace.reset();
         tried();
-        let mut regarded = Instant::now();
+        let [mut regarded, mut offered] = [Instant::now(); 2];
         loop {
             tokio::select! {
                 // Maybe of an earlier connection: what is so is seen below.
@@ -207,9 +181,16 @@ impl Link {
             if self.connection.load().is_none() || self.closed.load(Ordering::Relaxed) {
                 break;
             }
+            if offered.elapsed() > PROBE {
+                offered = Instant::now();
+                self.owed.again();
+            }
             let looked: Result<(), Failure> = async {
-                self.pay(&connection).await?;
-                self.look(&connection).await?;
+                let looked = self.look(&connection).await;
+                if !looked.as_ref().is_err_and(Failure::breaks) {
+                    self.pay(&connection, looked.is_ok()).await?;
+                }
+                looked?;
                 if regarded.elapsed() > REGARD {
                     regarded = Instant::now();
                     self.regard(&connection).await;
@@ -229,32 +210,29 @@ impl Link {
             }
         }
         self.connection.store(None);
+        connection.end();
         self.meters.up.set(0);
     }
 
     /// Connects, and is sure that the server can be used before anyone sends through it.
-    async fn connect(&self) -> Result<MultiplexedConnection, Failure> {
+    async fn connect(&self) -> Result<Wire, Failure> {
         let patience = self.timeout.max(Duration::from_millis(500));
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(patience))
-            // Who asks has its own patience.
-            .set_response_timeout(None);
-        let connecting = self.client.get_multiplexed_async_connection_with_config(&config);
-        let connection = match timeout(patience, connecting).await {
-            Err(_) => return Err(Failure::Timeout),
-            Ok(connected) => connected.map_err(Failure::of)?,
-        };
-        self.look(&connection).await?;
-        self.regard(&connection).await;
-        self.pay(&connection).await?;
-        Ok(connection)
+        let connected = timeout(patience, self.server.connect()).await;
+        let wire = connected.unwrap_or(Err(Failure::Timeout))?;
+        self.look(&wire).await?;
+        self.regard(&wire).await;
+        self.pay(&wire, true).await?;
+        Ok(wire)
     }
 
     /// Whether it can be written, whether it is still the same data, what time it is there.
-    async fn look(&self, connection: &MultiplexedConnection) -> Result<(), Failure> {
+    async fn look(&self, wire: &Wire) -> Result<(), Failure> {
         let fresh = format!("{:032x}", fastrand::u128(..));
         let call = self.scripts.probe(&fresh);
-        let (mark, now, count): (String, i64, u64) = self.ask_by(connection, &call).await?;
+        let (mark, now, count): (String, i64, u64) = self.ask_by(wire, &call).await?;
+        if mark.len() != fresh.len() || !mark.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(Failure::Broken(Break::Strange));
+        }
         self.learn(now);
         self.count.store(count, Ordering::Relaxed);
         if self.state().marks.see(mark) {
@@ -267,8 +245,8 @@ impl Link {
     }
 
     /// What the server says about how well it keeps what it is given. It may not say; then nothing is known.
-    async fn regard(&self, connection: &MultiplexedConnection) {
-        let mut connection = connection.clone();
+    async fn regard(&self, wire: &Wire) {
+        let mut connection = wire.sender();
         let mut asked = redis::cmd("INFO");
         let answer =
             timeout(self.timeout, asked.arg("everything").query_async::<String>(&mut connection)).await;
@@ -283,13 +261,17 @@ impl Link {
         }
     }
 
-    /// Writes what could not be written when it was to be.
-    async fn pay(&self, connection: &MultiplexedConnection) -> Result<(), Failure> {
+    /// Writes what could not be written when it was to be. One that is refused does not keep the others from it.
+    async fn pay(&self, wire: &Wire, writable: bool) -> Result<(), Failure> {
         while let Some(debt) = self.owed.first() {
-            let call = self.scripts.finish(debt.key, &debt.end, debt.receipt);
-            match self.ask_by::<u8>(connection, &call).await {
+            let call = self.scripts.finish(debt.key(), debt.end(), debt.receipt());
+            match self.ask_by::<u8>(wire, &call).await {
                 Ok(_) => self.owed.paid(&debt),
-                Err(failure) => return Err(failure),
+                Err(failure) if failure.breaks() => return Err(failure),
+                Err(_) => {
+                    self.meters.errors.at(StoreError::Refused).inc();
+                    self.owed.refused(writable);
+                }
             }
         }
         Ok(())
@@ -297,14 +279,14 @@ impl Link {
 
     /// The server's clock, by an answer of it.
     pub(super) fn learn(&self, now: i64) {
-        self.ahead.store(now - self.elapsed(), Ordering::Relaxed);
+        self.ahead.store(now.saturating_sub(self.elapsed()), Ordering::Relaxed);
     }
 
     /// When a question asked now is too old to be answered, by the server's clock. A second on top: that is how old
     /// what we know of its clock may be.
     pub(super) fn latest(&self) -> i64 {
         let patience = i64::try_from((self.timeout + PROBE).as_millis()).unwrap_or(i64::MAX / 4);
-        self.ahead.load(Ordering::Relaxed) + self.elapsed() + patience
+        self.ahead.load(Ordering::Relaxed).saturating_add(self.elapsed()).saturating_add(patience)
     }
 
     fn elapsed(&self) -> i64 {
@@ -348,56 +330,6 @@ impl Link {
                 tracing::error!(%cause, "Redis cannot be used: `when_down` holds");
                 state.trouble = Some(Trouble { since: SystemTime::now(), cause });
             }
-        }
-    }
-}
-
-fn client(store: &RedisStore) -> Result<Client, RedisError> {
-    let address = match &store.address {
-        RedisAddress::Tcp(host, port) => ConnectionAddr::Tcp(host.clone(), *port),
-        RedisAddress::Unix(path) => ConnectionAddr::Unix(path.clone()),
-    };
-    let info = address.into_connection_info()?;
-    // No name of the library: that would be one more right that a user needs.
-    let settings = info.redis_settings().clone().set_skip_set_lib_name();
-    let mut settings = settings.set_db(i64::from(store.database));
-    if let Some(user) = &store.user {
-        settings = settings.set_username(user);
-    }
-    if let Some(password) = &store.password {
-        settings = settings.set_password(password.reveal());
-    }
-    Client::open(info.set_redis_settings(settings))
-}
-
-impl Failure {
-    fn of(error: RedisError) -> Self {
-        if error.is_timeout() {
-            Self::Timeout
-        } else if error.code().is_some() {
-            Self::Server(error)
-        } else {
-            Self::Connection(error)
-        }
-    }
-
-    /// Nobody else would be answered either. A server that is full, or allows less than is asked, still answers what
-    /// it can.
-    fn breaks(&self) -> bool {
-        match self {
-            Self::Timeout | Self::Connection(_) => true,
-            Self::Server(error) => error.code().is_some_and(|code| USELESS.contains(&code)),
-        }
-    }
-}
-
-/// Never with what was sent: words of the server may quote it, so only its code is kept.
-impl std::fmt::Display for Failure {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Timeout => f.write_str("no answer in time"),
-            Self::Server(error) => write!(f, "it says {}", error.code().unwrap_or("no")),
-            Self::Connection(error) => write!(f, "{error}"),
         }
     }
 }

@@ -3,11 +3,24 @@
 use crate::store::Trouble;
 use std::time::SystemTime;
 
+/// Policies that remove what is still needed: Redis 8, Valkey 8.
+const POLICIES: [&str; 9] = [
+    "allkeys-lfu",
+    "allkeys-lrm",
+    "allkeys-lru",
+    "allkeys-random",
+    "volatile-lfu",
+    "volatile-lrm",
+    "volatile-lru",
+    "volatile-random",
+    "volatile-ttl",
+];
+
 /// What `INFO` says; nothing where it does not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Regard {
     /// `maxmemory_policy`, where there is a bound of memory and the policy removes what is still needed.
-    evicts: Option<String>,
+    evicts: Option<&'static str>,
     since: Option<SystemTime>,
     /// Nothing is written to a disk.
     forgets: bool,
@@ -20,11 +33,10 @@ impl Regard {
         };
         let bounded = field("maxmemory").is_some_and(|bytes| bytes != "0");
         let policy = field("maxmemory_policy").filter(|policy| bounded && *policy != "noeviction");
-        // A word of the server's, for log and admin: what is not one is not repeated.
-        let word =
-            |text: &str| text.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').take(32).collect();
+        // For log and admin: what is not a policy is not repeated.
+        let known = |text: &str| POLICIES.iter().find(|policy| **policy == text).copied();
         Self {
-            evicts: policy.map(word),
+            evicts: policy.map(|policy| known(policy).unwrap_or("none that is known")),
             since: policy.map(|_| SystemTime::now()),
             forgets: field("aof_enabled") == Some("0"),
         }
@@ -32,12 +44,12 @@ impl Regard {
 
     /// Whether nothing is new, since whenever.
     pub(super) fn says_the_same(&self, other: &Self) -> bool {
-        (&self.evicts, self.forgets) == (&other.evicts, other.forgets)
+        (self.evicts, self.forgets) == (other.evicts, other.forgets)
     }
 
     /// Records need a server that removes none of them.
     pub(super) fn forgetful(&self) -> Option<Trouble> {
-        let policy = self.evicts.as_ref()?;
+        let policy = self.evicts?;
         let cause = format!(
             "its maxmemory-policy is {policy}: it would remove records of acts that must not be done twice; set noeviction"
         );

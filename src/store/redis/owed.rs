@@ -2,6 +2,7 @@
 //! nobody.
 
 use crate::gateway::{End, Key, ReceiptId};
+use prometheus::IntCounter;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
@@ -9,29 +10,53 @@ use tokio::sync::Notify;
 /// Ends that wait, at most, and their bytes. What is over it is left to its lease, and read as unknown after it.
 const ENDS: usize = 4096;
 const BYTES: usize = 16 << 20;
+/// How often one is offered to a server that can be written and refuses it, a second or more apart.
+const TRIES: u32 = 30;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Owed {
     waiting: Mutex<Waiting>,
     due: Notify,
+    /// Ends that were never recorded.
+    dropped: IntCounter,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     debts: VecDeque<Debt>,
+    /// Behind them, for a while: each stands in nobody's way.
+    refused: VecDeque<Debt>,
     bytes: usize,
 }
 
 /// How an act ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Debt {
-    pub(super) key: Key,
-    pub(super) end: End,
+    key: Key,
+    end: End,
     /// Under which it was begun, where only that is meant.
-    pub(super) receipt: Option<ReceiptId>,
+    receipt: Option<ReceiptId>,
+    /// How often it was refused for what it is.
+    refusals: u32,
 }
 
 impl Debt {
+    pub(super) fn new(key: Key, end: End, receipt: Option<ReceiptId>) -> Self {
+        Self { key, end, receipt, refusals: 0 }
+    }
+
+    pub(super) fn key(&self) -> Key {
+        self.key
+    }
+
+    pub(super) fn end(&self) -> &End {
+        &self.end
+    }
+
+    pub(super) fn receipt(&self) -> Option<ReceiptId> {
+        self.receipt
+    }
+
     fn bytes(&self) -> usize {
         match &self.end {
             End::Done(answer) => answer.len(),
@@ -41,10 +66,16 @@ impl Debt {
 }
 
 impl Owed {
+    pub(super) fn new(dropped: IntCounter) -> Self {
+        Self { waiting: Mutex::default(), due: Notify::new(), dropped }
+    }
+
     pub(super) fn add(&self, debt: Debt) {
         let mut waiting = self.waiting();
         let bytes = waiting.bytes + debt.bytes();
-        if waiting.debts.len() >= ENDS || bytes > BYTES {
+        if waiting.debts.len() + waiting.refused.len() >= ENDS || bytes > BYTES {
+            drop(waiting);
+            self.dropped.inc();
             tracing::error!(key = %debt.key, "too many ends of acts wait for Redis: this one is not recorded");
             return;
         }
@@ -67,13 +98,37 @@ impl Owed {
         }
     }
 
+    /// The first one is refused: the others go before it. `itself`: for what it is, the server can be written; then
+    /// not forever.
+    pub(super) fn refused(&self, itself: bool) {
+        let mut waiting = self.waiting();
+        let Some(mut debt) = waiting.debts.pop_front() else { return };
+        debt.refusals += u32::from(itself);
+        if debt.refusals < TRIES {
+            waiting.refused.push_back(debt);
+            return;
+        }
+        waiting.bytes -= debt.bytes();
+        drop(waiting);
+        self.dropped.inc();
+        tracing::error!(key = %debt.key, "Redis refuses the end of an act again and again: it is not recorded");
+    }
+
+    /// What was refused is offered once more.
+    pub(super) fn again(&self) {
+        let mut waiting = self.waiting();
+        let mut refused = std::mem::take(&mut waiting.refused);
+        waiting.debts.append(&mut refused);
+    }
+
     /// Has the keeper of the link look at the server, too.
     pub(super) fn look(&self) {
         self.due.notify_one();
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting().debts.is_empty()
+        let waiting = self.waiting();
+        waiting.debts.is_empty() && waiting.refused.is_empty()
     }
 
     /// Resolves when something may have been added.
@@ -83,5 +138,36 @@ impl Owed {
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_that_is_refused_stands_in_nobodys_way_and_not_forever() {
+        let dropped = IntCounter::new("dropped", "dropped").unwrap();
+        let owed = Owed::new(dropped.clone());
+        let debt =
+            |byte: u8| Debt::new(Key::of("owed", &[byte]), End::Forget, Some(ReceiptId::from([byte; 16])));
+        owed.add(debt(1));
+        owed.add(debt(2));
+        // A server that refuses everything makes nobody give up.
+        for _ in 0..2 * TRIES {
+            owed.refused(false);
+            owed.refused(false);
+            assert!(owed.first().is_none() && !owed.is_empty());
+            owed.again();
+        }
+        owed.refused(true);
+        assert_eq!(owed.first(), Some(debt(2)));
+        owed.paid(&debt(2));
+        for _ in 1..TRIES {
+            assert!(dropped.get() == 0 && !owed.is_empty());
+            owed.again();
+            owed.refused(true);
+        }
+        assert!(dropped.get() == 1 && owed.is_empty());
     }
 }
