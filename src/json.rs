@@ -41,6 +41,7 @@ mod strict;
 mod text;
 mod unique;
 mod value;
+mod visible;
 
 use std::fmt;
 
@@ -48,6 +49,7 @@ pub use decimal::Decimal;
 pub use number::Number;
 pub use strict::{Name, NameBuffer, Strict};
 pub use value::{Array, Elements, Members, Named, Object, Value};
+pub use visible::{is_visible, visible};
 
 use slot::Tree;
 

@@ -5,6 +5,7 @@ use super::naming::Called;
 use super::server::Server;
 use super::written::{Guess, quoted, shortened};
 use crate::bounds::print_size;
+use crate::json::is_visible;
 use std::fmt::Write as _;
 
 /// Columns of a comment.
@@ -153,7 +154,7 @@ fn grouped(guesses: &[Guess]) -> Vec<String> {
 
 /// A comment, in as many lines as it takes. Whatever the source says, it stays one.
 fn comment(out: &mut String, indent: &str, text: &str) {
-    let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let clean: String = text.chars().map(|c| if is_visible(c) { c } else { ' ' }).collect();
     if clean.trim().is_empty() {
         let _ = writeln!(out, "{indent}#");
         return;

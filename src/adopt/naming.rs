@@ -1,13 +1,22 @@
 //! Addresses and names of routes, drawn from paths and identifiers: each once, and within our words.
 
 use super::choose::Named;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Gives out addresses and names; none twice.
 #[derive(Debug, Default)]
 pub(super) struct Naming {
-    addresses: HashSet<String>,
-    names: HashSet<String>,
+    addresses: Given,
+    names: Given,
+}
+
+/// Words that are taken.
+#[derive(Debug, Default)]
+struct Given {
+    words: HashSet<String>,
+    /// The next number behind a word: all below it are taken, so that a word that comes a thousand times is not
+    /// counted up from the first each time.
+    next: HashMap<String, usize>,
 }
 
 /// How a route is called.
@@ -30,17 +39,30 @@ impl Naming {
         let whole = named.path.replace(['{', '}'], "");
         let name = snake(named.id.as_deref().unwrap_or(&format!("{method}_{whole}")), &method);
         // Most paths have one act; where there are more, the method says which.
-        let address = once(&mut self.addresses, path, |path| format!("{path}/{method}"), "-");
-        let name = once(&mut self.names, name, |name| cut(&format!("{name}_{method}")), "_");
+        let address = self.addresses.once(&path, |path| format!("{path}/{method}"), "-");
+        let name = self.names.once(&name, |name| cut(&format!("{name}_{method}")), "_");
         Called { address, name }
     }
 }
 
-/// The word, or the first variant of it that has not been given out.
-fn once(given: &mut HashSet<String>, word: String, second: impl Fn(&str) -> String, sign: &str) -> String {
-    let candidates = [word.clone(), second(&word)].into_iter();
-    let numbered = (2..).map(|number| format!("{}{sign}{number}", cut_to(&word, 58)));
-    candidates.chain(numbered).find(|candidate| given.insert(candidate.clone())).unwrap_or(word)
+impl Given {
+    /// The word, or the first variant of it that has not been given out.
+    fn once(&mut self, word: &str, second: impl Fn(&str) -> String, sign: &str) -> String {
+        for candidate in [word.to_owned(), second(word)] {
+            if self.words.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
+        let stem = cut_to(word, 58);
+        let next = self.next.entry(stem.clone()).or_insert(2);
+        loop {
+            let candidate = format!("{stem}{sign}{next}");
+            *next += 1;
+            if self.words.insert(candidate.clone()) {
+                return candidate;
+            }
+        }
+    }
 }
 
 /// A segment of an address: unreserved characters (RFC 3986, 2.3), others as `-`.
@@ -131,5 +153,17 @@ mod tests {
         let expected =
             [("/api/pets", "add_pet"), ("/api/pets/put", "add_pet_put"), ("/api/pets-2", "add_pet_2")];
         assert_eq!(all, expected.map(|(address, name)| (address.to_owned(), name.to_owned())));
+    }
+
+    #[test]
+    fn a_word_that_comes_often_is_not_counted_from_the_first() {
+        let mut naming = Naming::default();
+        let named = Named { method: "POST".into(), path: "/pets".into(), id: Some("addPet".into()), line: 1 };
+        let mut names = std::collections::HashSet::new();
+        for _ in 0..30_000 {
+            let called = naming.call(&named);
+            assert!(names.insert(called.name.clone()) && called.name.len() <= 64, "{called:?}");
+        }
+        assert!(names.contains("add_pet_29999"));
     }
 }

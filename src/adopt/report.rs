@@ -2,7 +2,7 @@
 
 use super::choose::{Named, NotCarried};
 use super::ledger::Ledger;
-use super::written::Guess;
+use super::written::{Guess, one_line};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -45,7 +45,7 @@ pub(super) struct Left {
 impl Left {
     pub(super) fn line(&self) -> String {
         let id = self.named.id.as_ref().map(|id| format!(" ({id})")).unwrap_or_default();
-        format!("{} {}{id}: {}", self.named.method, self.named.path, self.reason)
+        one_line(&format!("{} {}{id}: {}", self.named.method, self.named.path, self.reason))
     }
 }
 
@@ -55,9 +55,9 @@ impl Report {
         (self.carried.len(), self.not_carried.len())
     }
 
-    /// For a person: what matters, and how much of the rest there is.
+    /// For a person: what matters, and how much of the rest there is. No word of the source begins a line.
     pub fn text(&self) -> String {
-        let [file, version, title] = &self.source;
+        let [file, version, title] = self.source.each_ref().map(|word| one_line(word));
         let mut out = format!("{file}: {version}, {title}\n");
         let guesses: usize = self.carried.iter().map(|route| route.guesses.len()).sum();
         let _ = writeln!(
@@ -71,7 +71,7 @@ impl Report {
                 out,
                 "  {} {} -> {} ({} guessed, {} left out)",
                 route.named.method,
-                route.named.path,
+                one_line(&route.named.path),
                 route.address,
                 route.guesses.len(),
                 route.left_out.len()
@@ -87,7 +87,7 @@ impl Report {
         let mut by_count: Vec<(&str, Vec<&str>)> = drops.into_iter().collect();
         by_count.sort_by_key(|(why, places)| (usize::MAX - places.len(), *why));
         for (why, places) in by_count.iter().take(30) {
-            let _ = writeln!(out, "  {} x {why}: {}", places.len(), places[0]);
+            let _ = writeln!(out, "  {} x {}: {}", places.len(), one_line(why), one_line(places[0]));
         }
         more(&mut out, by_count.len(), 30);
         let _ = writeln!(out, "not carried: {}", self.not_carried.len());
@@ -107,7 +107,7 @@ impl Report {
             }
         }
         for remark in &self.remarks {
-            let _ = writeln!(out, "note: {remark}");
+            let _ = writeln!(out, "note: {}", one_line(remark));
         }
         out
     }

@@ -2,6 +2,7 @@
 
 use super::choose::Operation;
 use super::source::{Dialect, Source};
+use super::written::one_line;
 use crate::config::check_server;
 use crate::form::Node;
 
@@ -54,10 +55,6 @@ impl Servers {
         self.0.push(Server { name: name.clone(), url, remark, said: origin.to_owned() });
         name
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The first of a list of servers, its variables at their defaults.

@@ -1,6 +1,7 @@
 //! JSON that is being written: members in the order in which they are put, and each number knows whether it is a guess.
 
 use crate::form::{Node, Tree, below};
+use crate::json::visible;
 
 /// Columns of a line in a form file.
 const WIDTH: usize = 110;
@@ -230,10 +231,16 @@ impl Written {
     }
 }
 
-/// JSON text of a string.
+/// JSON text of a string, which is a scalar of YAML too.
 pub(super) fn quoted(text: &str) -> String {
     // Serialising a `str` cannot fail.
-    serde_json::to_string(text).unwrap_or_default()
+    visible(&serde_json::to_string(text).unwrap_or_default())
+}
+
+/// On one line: what white space and control characters part is parted by one space.
+pub(super) fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// At most so many characters, ending between words and in `...` where something is left out; white space made one line.

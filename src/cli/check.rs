@@ -1,7 +1,7 @@
 //! `check`: what `serve` does before it binds, and nothing else.
 
 use super::decoders::{self, Report};
-use super::show::{Severity, Style, count, refuse, to_json, to_stderr, to_stdout};
+use super::show::{Severity, Style, count, json_text, refuse, to_json, to_stderr, to_stdout};
 use super::{CONFIG, INTERNAL, USAGE, default_config};
 use crate::config::{self, Fault, Loaded, Refused};
 use crate::decoders::Profile;
@@ -156,5 +156,5 @@ fn print_json(
     if let Some(report) = report {
         document["decoders"] = report.json();
     }
-    to_stdout(&format!("{document:#}\n"), code)
+    to_stdout(&json_text(&document), code)
 }

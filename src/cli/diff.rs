@@ -1,6 +1,6 @@
 //! `diff`: what each form of a newer configuration newly admits and newly refuses, and what else changed.
 
-use super::show::{Severity, Style, count, printable, refuse, to_stderr, to_stdout};
+use super::show::{Severity, Style, count, json_text, printable, refuse, to_stderr, to_stdout};
 use super::{CONFIG, USAGE};
 use crate::config::{self, Fault, Loaded};
 use crate::form::{CompiledForm, Difference, Excess, FormOptions, Level, Lint, LintLevels, Numbers};
@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     let refused = arguments.refuse_widening && !widenings.is_empty();
     let code = ExitCode::from(u8::from(refused));
     if arguments.json {
-        return to_stdout(&format!("{:#}\n", to_json(&found, !widenings.is_empty())), code);
+        return to_stdout(&json_text(&to_json(&found, !widenings.is_empty())), code);
     }
     if refused {
         let undecided = widenings.iter().filter(|widening| **widening == Widening::Undecided).count();

@@ -1,6 +1,6 @@
 //! `init`: routes and forms for an API that exists, or something to start from.
 
-use super::show::{Style, count, printable, to_stderr, to_stdout};
+use super::show::{Style, count, json_text, printable, to_stderr, to_stdout};
 use super::{INTERNAL, USAGE};
 use crate::adopt::{Adoption, Failed, Format, Recording, Wanted, from_openapi, from_traffic, starter};
 use crate::config;
@@ -131,7 +131,10 @@ fn begin(arguments: &Arguments) -> ExitCode {
 fn shown(arguments: &Arguments, files: &[(String, String)]) -> String {
     let mut out = String::new();
     for (file, text) in files {
-        let _ = writeln!(out, "==> {} <==\n{text}", arguments.out.join(file).display());
+        let _ = writeln!(out, "==> {} <==", printable(&arguments.out.join(file).display().to_string()));
+        // What is written is escaped already: this holds whatever else comes to stand in a file.
+        out.extend(text.lines().map(|line| printable(line) + "\n"));
+        out.push('\n');
     }
     out
 }
@@ -180,7 +183,7 @@ fn read(path: &Path) -> Result<String, ExitCode> {
 fn finish(arguments: &Arguments, adoption: &Adoption) -> ExitCode {
     let told = match arguments.report {
         ReportKind::Text => adoption.report.text().lines().map(|line| printable(line) + "\n").collect(),
-        ReportKind::Json => format!("{:#}\n", adoption.report.json()),
+        ReportKind::Json => json_text(&adoption.report.json()),
     };
     let (carried, left) = adoption.report.counts();
     if carried == 0 {

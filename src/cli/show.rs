@@ -2,6 +2,7 @@
 
 use super::INTERNAL;
 use crate::config::Fault;
+use crate::json::{is_visible, visible};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -81,16 +82,21 @@ impl Style {
     }
 }
 
-/// Text from a file or a client, without what a terminal would obey.
+/// Text from a file or a client, without what a terminal would obey, and without what would turn or hide its words.
 pub(super) fn printable(text: &str) -> String {
     text.chars().fold(String::new(), |mut out, c| {
-        if c.is_control() {
-            out.extend(c.escape_debug());
-        } else {
+        if is_visible(c) {
             out.push(c);
+        } else {
+            out.extend(c.escape_default());
         }
         out
     })
+}
+
+/// JSON for a program, which a terminal may show as well.
+pub(super) fn json_text(value: &Value) -> String {
+    visible(&format!("{value:#}\n"))
 }
 
 /// All members of a fault.

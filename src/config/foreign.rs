@@ -6,9 +6,13 @@ use crate::form::{Node, Tree};
 use crate::json::{Document, SyntaxKind, line_column};
 use serde_yaml::granit_parser::{Event, Parser, ScalarStyle, Span};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
 
-/// Values in one document, aliases written out: a bound on memory.
+/// Values that one document may write itself: a bound on memory.
 const MAX_NODES: usize = 6_000_000;
+/// Bytes in memory that anchors, aliases and `<<` may copy, and how many more for each byte of the source.
+const COPIES: (usize, usize) = (64 << 20, 8);
 /// Containers within each other.
 const MAX_OPEN: usize = 200;
 
@@ -54,7 +58,8 @@ pub(crate) fn read_foreign(text: &str) -> Result<Foreign, Unreadable> {
 }
 
 fn yaml(text: &str) -> Result<Foreign, Unreadable> {
-    let mut builder = Builder::default();
+    let copies = COPIES.0.saturating_add(text.len().saturating_mul(COPIES.1));
+    let mut builder = Builder { copies, ..Builder::default() };
     for event in Parser::new_from_str(text) {
         match event {
             Ok((event, span)) => builder.take(event, span)?,
@@ -93,9 +98,11 @@ enum Inside {
 struct Builder {
     root: Option<Node>,
     open: Vec<Open>,
-    anchors: HashMap<usize, Node>,
+    anchors: HashMap<usize, Rc<Node>>,
     duplicates: Vec<(usize, String)>,
     nodes: usize,
+    /// Bytes that may still be copied.
+    copies: usize,
 }
 
 fn offset(span: Span) -> usize {
@@ -139,7 +146,7 @@ impl Builder {
                     let tree = match open.inside {
                         Inside::Sequence(elements) => Tree::Array(elements),
                         Inside::Mapping { members, places, merged, .. } => {
-                            Tree::Object(with_merged(members, &places, merged))
+                            Tree::Object(with_merged(members, places, merged))
                         }
                     };
                     self.put(Node { at: open.at, tree }, open.anchor, span)?;
@@ -149,13 +156,13 @@ impl Builder {
                 let Some(node) = self.anchors.get(&anchor) else {
                     return refuse(span, "an alias of what has not been closed, or of nothing");
                 };
-                self.nodes += size(node, MAX_NODES);
-                let node = node.clone();
+                let node = Rc::clone(node);
+                self.charge(&node, span)?;
                 if self.names() {
                     self.key(node.as_text().unwrap_or_default().to_owned(), offset(span));
                     return Ok(());
                 }
-                self.put(node, 0, span)?;
+                self.put(Rc::unwrap_or_clone(node), 0, span)?;
             }
             // The parser's enum, not ours: stream marks and presentation.
             _ => {}
@@ -166,6 +173,23 @@ impl Builder {
     /// Whether what comes next is the name of a member.
     fn names(&self) -> bool {
         matches!(self.open.last(), Some(Open { inside: Inside::Mapping { key: None, .. }, .. }))
+    }
+
+    /// Whether what comes next is brought in by `<<`.
+    fn merges(&self) -> bool {
+        matches!(self.open.last(), Some(Open { inside: Inside::Mapping { key: Some((name, _)), .. }, .. }) if name == "<<")
+    }
+
+    /// Takes what a copy of a value costs from what may be copied.
+    fn charge(&mut self, node: &Node, span: Span) -> Result<(), Unreadable> {
+        let Some(left) = without(self.copies, node) else {
+            return refuse(
+                span,
+                "its anchors, aliases and `<<` copy more values than a document of its size may",
+            );
+        };
+        self.copies = left;
+        Ok(())
     }
 
     fn key(&mut self, name: String, at: usize) {
@@ -191,7 +215,12 @@ impl Builder {
             return refuse(span, &format!("more than {MAX_NODES} values"));
         }
         if anchor != 0 {
-            self.anchors.insert(anchor, node.clone());
+            self.charge(&node, span)?;
+            self.anchors.insert(anchor, Rc::new(node.clone()));
+        }
+        if self.merges() {
+            // It costs as much to look through as to copy.
+            self.charge(&node, span)?;
         }
         match self.open.last_mut().map(|open| &mut open.inside) {
             None => self.root = Some(node),
@@ -216,29 +245,36 @@ impl Builder {
 /// What `<<` brings in stands behind what is written, and does not replace it.
 fn with_merged(
     mut members: Vec<(String, Node)>,
-    places: &HashMap<String, usize>,
+    mut places: HashMap<String, usize>,
     merged: Vec<Node>,
 ) -> Vec<(String, Node)> {
-    for node in merged {
-        let sources = if node.is_array() { node.elements().to_vec() } else { vec![node] };
-        for (name, value) in sources.iter().flat_map(Node::members) {
-            if !places.contains_key(name) && members.iter().all(|(other, _)| other != name) {
-                members.push((name.clone(), value.clone()));
+    let sources = merged.into_iter().flat_map(|node| match node {
+        Node { tree: Tree::Array(elements), .. } => elements,
+        single => vec![single],
+    });
+    for source in sources {
+        let Tree::Object(brought) = source.tree else { continue };
+        for (name, value) in brought {
+            if let Entry::Vacant(place) = places.entry(name) {
+                members.push((place.key().clone(), value));
+                place.insert(members.len());
             }
         }
     }
     members
 }
 
-fn size(node: &Node, most: usize) -> usize {
-    let mut count = 1;
-    for inner in node.members().iter().map(|(_, value)| value).chain(node.elements()) {
-        if count > most {
-            break;
-        }
-        count += size(inner, most - count.min(most));
+/// What is left of so many bytes once a value has been copied; `None` where they do not suffice.
+fn without(bytes: usize, node: &Node) -> Option<usize> {
+    let own = size_of::<Node>();
+    match &node.tree {
+        Tree::Null | Tree::Boolean(_) => bytes.checked_sub(own),
+        Tree::Number(text) | Tree::Text(text) => bytes.checked_sub(own)?.checked_sub(text.len()),
+        Tree::Array(elements) => elements.iter().try_fold(bytes.checked_sub(own)?, without),
+        Tree::Object(members) => members.iter().try_fold(bytes.checked_sub(own)?, |left, (name, value)| {
+            without(left.checked_sub(size_of::<String>() + name.len())?, value)
+        }),
     }
-    count
 }
 
 /// A plain scalar as YAML 1.2 reads it; what its readers differ on is text, unless it is a number in JSON as well.

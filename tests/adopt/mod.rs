@@ -4,6 +4,7 @@ mod admits;
 mod documents;
 mod faults;
 mod guide;
+mod hostile;
 mod inference;
 mod keywords;
 mod served;
