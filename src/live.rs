@@ -163,8 +163,13 @@ impl Live {
                 Reload::Unchanged
             }
             Ok(Ok(mut loaded)) => {
-                *stock = std::mem::take(&mut loaded.stock);
-                self.publish(loaded)
+                let made = std::mem::take(&mut loaded.stock);
+                let outcome = self.publish(loaded);
+                // Of a generation that is not served nothing is kept: the next is compared with the one that is.
+                if let Reload::Published { .. } = outcome {
+                    *stock = made;
+                }
+                outcome
             }
         }
     }
@@ -300,5 +305,58 @@ fn report(outcome: &Reload) {
                 tracing::error!("{fault}");
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::CompiledForm;
+    use crate::telemetry::Sink;
+    use std::fmt::Write as _;
+
+    /// As many routes as are worth keeping, no form like another; two of them take integers up to what is said.
+    fn write(path: &Path, seventh: u32, eighth: u32) {
+        let mut yaml = String::from(
+            "listen: [\"127.0.0.1:0\"]\n\
+             reload: { widening: refuse }\n\
+             upstreams: { legacy: { servers: [\"http://127.0.0.1:9\"] } }\n\
+             defaults: { limits: none }\n\
+             routes:\n",
+        );
+        for number in 0..40 {
+            let most = match number {
+                7 => seventh,
+                8 => eighth,
+                other => 1000 + other,
+            };
+            let _ = write!(
+                yaml,
+                "  - address: /{number}\n    name: route_{number}\n    upstream: {{ to: legacy, path: / }}\n    \
+                 form: {{ type: integer, minimum: 0, maximum: {most} }}\n"
+            );
+        }
+        std::fs::write(path, yaml).unwrap();
+    }
+
+    fn form(live: &Live, address: &str) -> Arc<CompiledForm> {
+        Arc::clone(&live.snapshot().gateway.at(address).unwrap().form)
+    }
+
+    #[test]
+    fn a_generation_that_is_not_served_leaves_nothing_behind() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gateway.yaml");
+        write(&path, 79, 89);
+        let telemetry = Arc::new(Telemetry::new(Sink::Off, None).unwrap());
+        let live = Live::new(&path, config::load(&path).unwrap(), telemetry, None);
+        let (seventh, eighth) = (form(&live, "/7"), form(&live, "/8"));
+        write(&path, 80, 89);
+        assert!(matches!(live.reload(), Reload::Refused(_)));
+        write(&path, 79, 88);
+        let outcome = live.reload();
+        assert!(matches!(outcome, Reload::Published { .. }), "{outcome:?}");
+        assert!(Arc::ptr_eq(&seventh, &form(&live, "/7")), "made again, though its words are the same");
+        assert!(!Arc::ptr_eq(&eighth, &form(&live, "/8")));
     }
 }
