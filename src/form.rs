@@ -9,7 +9,8 @@
 //! 5. `enforced` builds the validator, with numbers decided by `exact`; `witness`
 //!    looks whether anything fits, or `compare` asks the algebra; `difference` holds two forms against each
 //!    other, with values from `candidates`.
-//! 6. `representation` makes the bytes that are served; `embed` the text that stands in other documents.
+//! 6. `glance` sees of most bodies that they fit while they are read, so that neither document nor validator is needed.
+//! 7. `representation` makes the bytes that are served; `embed` the text that stands in other documents.
 //!
 //! The text that is published is the text that was compiled: one value, one digest.
 
@@ -25,6 +26,7 @@ mod enforced;
 mod exact;
 mod examples;
 mod extent;
+mod glance;
 mod keywords;
 mod lint;
 mod member;
@@ -39,6 +41,7 @@ mod witness;
 
 pub use difference::{Difference, Excess};
 pub use embed::{Embedded, Embedding, Root, shortened};
+pub use glance::Seen;
 pub use lint::{Level, Lint, LintLevels};
 pub use member::{SafeMember, Unproven};
 pub use representation::{Effort, Representation, Variant, arrival, digest};
@@ -95,6 +98,8 @@ pub struct FormFault {
 pub struct CompiledForm {
     published: String,
     warnings: Vec<FormFault>,
+    /// What tells of most bodies while they are read that they fit.
+    plan: Option<glance::Plan>,
     validator: Validator<Strict>,
     /// Whether its references are counted: see `effort`.
     counted: bool,
@@ -226,6 +231,12 @@ impl CompiledForm {
         self.asked(&self.validator, value)
     }
 
+    /// Whether a body is one strict JSON value that fits, its numbers safe: what a look shows while reading it, at a
+    /// fraction of the price of [`crate::json::Document::parse`] and [`Self::check`]. It never contradicts them.
+    pub fn glance(&self, body: &[u8]) -> Seen {
+        self.plan.as_ref().map_or(Seen::Unsure, |plan| plan.see(body))
+    }
+
     fn asked(&self, validator: &Validator<Strict>, value: Value<'_>) -> bool {
         if !self.counted {
             return validator.is_valid(value);
@@ -250,7 +261,8 @@ impl CompiledForm {
         if self.admits(value) { Ok(()) } else { Err(self.tell(value)) }
     }
 
-    fn tell(&self, value: Value<'_>) -> Mismatch {
+    /// Why a value does not fit of which that is known.
+    pub fn tell(&self, value: Value<'_>) -> Mismatch {
         let validator = match &self.teller {
             Teller::Same => Some(&self.validator),
             Teller::Apart(validator) => Some(&**validator),
@@ -380,6 +392,7 @@ fn finish(
     let form = CompiledForm {
         published: source::compact(text),
         warnings: Vec::new(),
+        plan: if counted { None } else { glance::plan(chart, graph) },
         validator,
         counted,
         teller,

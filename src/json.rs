@@ -36,6 +36,7 @@ mod decimal;
 mod names;
 mod number;
 mod parse;
+mod reader;
 mod slot;
 mod strict;
 mod text;
@@ -47,6 +48,7 @@ use std::fmt;
 
 pub use decimal::Decimal;
 pub use number::Number;
+pub(crate) use reader::{Quoted, Reader, Short};
 pub use strict::{Name, NameBuffer, Strict};
 pub use value::{Array, Elements, Members, Named, Object, Value};
 pub use visible::{is_visible, visible};

@@ -3,11 +3,17 @@
 
 use std::alloc::System;
 
+use formgate::form::{CompiledForm, FormOptions, LintLevels, Numbers, Seen};
 use formgate::json::{Document, Strict};
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]
 static ALLOCATOR: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn options() -> FormOptions {
+    let (lints, numbers) = (LintLevels::default(), Numbers::SafeIntegers);
+    FormOptions { lints, annotations: Vec::new(), unroll: None, numbers, max_body: 1 << 20 }
+}
 
 // One test: another thread's allocations would be counted too.
 #[test]
@@ -28,6 +34,16 @@ fn parsing_again_allocates_nothing() {
     for body in bodies {
         let _ = document.parse(body.as_bytes());
     }
+    let change = region.change();
+    assert_eq!((change.allocations, change.reallocations, change.deallocations), (0, 0, 0), "{change:?}");
+
+    // Nor does what judges most bodies: reading and validating in one.
+    let form = include_str!("../benches/wire/form.json");
+    let form = CompiledForm::compile(form, &options()).unwrap();
+    let body = br#"{"customer":"cus_0123456789abcdef","currency":"SEK","note":"caf\u00e9 \"Zum\" Gr\u00fcn","express":true,"lines":[{"sku":"SKU-001","quantity":2,"price":9.95,"gift":false},{"sku":"SKU-002","quantity":1,"price":0}]}"#;
+    assert_eq!(form.glance(body), Seen::Fits);
+    let region = Region::new(ALLOCATOR);
+    assert_eq!(form.glance(body), Seen::Fits);
     let change = region.change();
     assert_eq!((change.allocations, change.reallocations, change.deallocations), (0, 0, 0), "{change:?}");
 

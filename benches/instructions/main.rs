@@ -1,5 +1,6 @@
 //! One path of the core, so often, for valgrind to count: `instructions NAME`; without a name, the names. See `run`.
-//! `instructions 'weigh 10000' [pages]` says what so many routes take to load, in seconds and in memory.
+//! `instructions 'clock 4 KB'` says how many microseconds judging takes, `instructions 'weigh 10000' [pages]` what
+//! so many routes take to load, in seconds and in memory.
 
 #[path = "../core/subject.rs"]
 mod subject;
@@ -10,8 +11,9 @@ use formgate::gateway::Gateway;
 use formgate::gateway::judge;
 use formgate::json::Document;
 use std::hint::black_box;
+use std::io::Write;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use subject::{ADDRESS, SIZES, body, compile, folder, form, gateway, head, parse_with_serde, submit, wide};
 
 /// Turns that are counted, after as many that are not.
@@ -60,12 +62,19 @@ fn main() {
     if let Some(count) = name.strip_prefix("weigh ").and_then(|count| count.parse().ok()) {
         return weigh(count, std::env::args().nth(2).as_deref() == Some("pages"));
     }
+    if let Some((word, size)) = name.split_once(' ')
+        && let Some((bytes, _)) = SIZES.iter().find(|(_, title)| *title == size)
+        && let "body" | "clock" = word
+    {
+        return if word == "body" { print(&body(*bytes)) } else { clock(&body(*bytes)) };
+    }
     let sized =
         SIZED.iter().flat_map(|path| SIZES.map(|(bytes, size)| (*path, bytes, format!("{path} {size}"))));
     if let Some((path, bytes, _)) = sized.clone().find(|(.., title)| *title == name) {
         return with_body(path, &body(bytes));
     }
     match name.as_str() {
+        "form" => print(form().to_string().as_bytes()),
         "judge issue" => judging(ISSUE),
         "judge refund" => judging(REFUND),
         "arrival" => triage(&gateway(), &head("GET", ADDRESS, 0)),
@@ -112,6 +121,27 @@ fn with_body(path: &str, body: &[u8]) {
         }
         _ => act(body, true),
     }
+}
+
+fn print(bytes: &[u8]) {
+    std::io::stdout().write_all(bytes).expect("it can be printed");
+}
+
+/// Microseconds that judging a body takes, for `benches/core/peers`.
+fn clock(body: &[u8]) {
+    let (form, mut document) = (shop(), Document::new());
+    let mut run = |least: Duration| {
+        let (start, mut turns) = (Instant::now(), 0_u32);
+        while start.elapsed() < least {
+            for _ in 0..50 {
+                assert!(judge(&form, usize::MAX, &mut document, black_box(body)).is_ok());
+            }
+            turns += 50;
+        }
+        start.elapsed().as_secs_f64() * 1e6 / f64::from(turns)
+    };
+    run(Duration::from_millis(300));
+    println!("{}", run(Duration::from_millis(500)));
 }
 
 fn shop() -> CompiledForm {

@@ -6,7 +6,7 @@
 use super::balance::{Balance, HashBy, hash};
 use super::departure::Departure;
 use super::head::{ClientKey, Head, Length, Origin, PublicName};
-use super::judge::{Unfit, admitted, follow_to, with_document};
+use super::judge::{Unfit, admitted, follow_to, judge, with_document};
 use super::replay::Key;
 use super::route::{ContentTypeRule, Route};
 use super::{Due, Limits};
@@ -65,13 +65,16 @@ impl<'g> Ticket<'g> {
     pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Unfit> {
         let Route { form, max_body, outbound, .. } = self.route;
         let judged = with_document(|document| {
+            if !self.looks_into_body() {
+                return judge(form, *max_body, document, &body).map(|()| (None, self.affinity(None)));
+            }
             let value = admitted(form, *max_body, document, &body)?;
             let target = match outbound.target.fixed() {
                 Some(_) => None,
                 // Proven at load; were it not so all the same, nothing is sent.
                 None => Some(outbound.target.fill(value).ok_or_else(|| Unfit::Form(Mismatch::default()))?),
             };
-            Ok((target, self.affinity(value)))
+            Ok((target, self.affinity(Some(value))))
         });
         match judged {
             Ok((target, affinity)) => Ok(Admitted { ticket: self, body, target, affinity }),
@@ -82,21 +85,29 @@ impl<'g> Ticket<'g> {
         }
     }
 
+    /// Whether members of the body decide where it goes.
+    fn looks_into_body(&self) -> bool {
+        let outbound = &self.route.outbound;
+        outbound.target.fixed().is_none()
+            || matches!(outbound.upstream.fleet.balance, Balance::Hash(HashBy::Member(_)))
+    }
+
     /// What acts that belong together have in common, where that decides about their server.
-    fn affinity(&self, value: Value<'_>) -> u64 {
+    fn affinity(&self, value: Option<Value<'_>>) -> u64 {
         match &self.route.outbound.upstream.fleet.balance {
             Balance::RoundRobin | Balance::LeastInFlight => 0,
             Balance::Hash(HashBy::Client) => self.client.hash(),
             Balance::Hash(HashBy::Member(pointer)) => {
                 // By its value, not by how it is written: 1.0 is 1, "\u0061" is "a".
-                let found = follow_to(value, pointer).and_then(|found| match found.kind() {
-                    Kind::String => found.as_str().map(|text| hash(text.as_bytes())),
-                    Kind::Number => {
-                        found.as_number()?.decimal().as_i64().map(|number| hash(&number.to_le_bytes()))
-                    }
-                    Kind::Boolean => found.as_bool().map(|value| hash(&[u8::from(value)])),
-                    Kind::Null | Kind::Array | Kind::Object => None,
-                });
+                let found =
+                    value.and_then(|value| follow_to(value, pointer)).and_then(|found| match found.kind() {
+                        Kind::String => found.as_str().map(|text| hash(text.as_bytes())),
+                        Kind::Number => {
+                            found.as_number()?.decimal().as_i64().map(|number| hash(&number.to_le_bytes()))
+                        }
+                        Kind::Boolean => found.as_bool().map(|value| hash(&[u8::from(value)])),
+                        Kind::Null | Kind::Array | Kind::Object => None,
+                    });
                 found.unwrap_or_else(|| self.client.hash())
             }
         }

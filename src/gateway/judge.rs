@@ -1,7 +1,7 @@
 //! Whether a body fits, and if not, why not: one judgement for acts, for `explain` and for the examples
 //! in a config.
 
-use crate::form::{CompiledForm, Mismatch};
+use crate::form::{CompiledForm, Mismatch, Seen};
 use crate::json::{Document, SyntaxFault, Value, line_column};
 use crate::reason::Reason;
 use std::cell::RefCell;
@@ -43,7 +43,10 @@ pub fn judge(
     document: &mut Document,
     body: &[u8],
 ) -> Result<(), Unfit> {
-    admitted(form, max_body, document, body).map(|_| ())
+    match glance(form, max_body, document, body) {
+        Seen::Fits => Ok(()),
+        seen @ (Seen::Unfit | Seen::Unsure) => decide(form, max_body, document, body, seen).map(|_| ()),
+    }
 }
 
 /// The same, and the value that fits.
@@ -53,11 +56,42 @@ pub(super) fn admitted<'d>(
     document: &'d mut Document,
     body: &'d [u8],
 ) -> Result<Value<'d>, Unfit> {
+    decide(form, max_body, document, body, Seen::Unsure)
+}
+
+/// What shows at a glance. In debug builds, every one is held against the judgement.
+fn glance(form: &CompiledForm, max_body: usize, document: &mut Document, body: &[u8]) -> Seen {
+    if body.len() > max_body {
+        return Seen::Unfit;
+    }
+    let seen = form.glance(body);
+    if cfg!(debug_assertions) {
+        let fits = decide(form, max_body, document, body, Seen::Unsure).is_ok();
+        match seen {
+            Seen::Fits => assert!(fits, "seen to fit, but judged unfit"),
+            Seen::Unfit => assert!(!fits, "seen to be unfit, but judged fit"),
+            Seen::Unsure => {}
+        }
+    }
+    seen
+}
+
+/// Parses and validates what a glance left open.
+fn decide<'d>(
+    form: &CompiledForm,
+    max_body: usize,
+    document: &'d mut Document,
+    body: &'d [u8],
+    seen: Seen,
+) -> Result<Value<'d>, Unfit> {
     if body.len() > max_body {
         return Err(Unfit::TooLarge);
     }
     let value = document.parse(body).map_err(Unfit::Syntax)?;
-    form.check(value).map_err(Unfit::Form)?;
+    match seen {
+        Seen::Fits | Seen::Unsure => form.check(value).map_err(Unfit::Form)?,
+        Seen::Unfit => return Err(Unfit::Form(form.tell(value))),
+    }
     if !form.numbers_safe(value) {
         return Err(Unfit::NumberUnsafe);
     }

@@ -55,7 +55,7 @@ struct Parser<'p> {
 /// The first byte from `at` on that is not white space.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "measured: the one loop over the input, benches/NOTES.md")]
-fn space_end(bytes: &[u8], at: usize) -> usize {
+pub(super) fn space_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         // Nearly always: none is above the space.
         Some(byte) if *byte > b' ' => at,

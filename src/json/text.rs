@@ -68,7 +68,7 @@ pub(super) fn unescape(
 }
 
 /// The character that the escape at `at` stands for, and where it ends.
-fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), SyntaxFault> {
+pub(super) fn escape(bytes: &[u8], at: usize) -> Result<(char, usize), SyntaxFault> {
     let character = match bytes.get(at + 1) {
         Some(b'"') => '"',
         Some(b'\\') => '\\',

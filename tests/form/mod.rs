@@ -4,6 +4,7 @@ mod cost;
 mod difference;
 mod exact;
 mod faults;
+mod glance;
 mod lints;
 mod load;
 mod misspelling;
@@ -15,7 +16,7 @@ mod shipped;
 mod suites;
 mod unroll;
 
-use formgate::form::{CompiledForm, FormFault, FormOptions, Level, Lint, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormFault, FormOptions, Level, Lint, LintLevels, Numbers, Seen};
 use formgate::json::Document;
 use std::path::PathBuf;
 
@@ -50,17 +51,21 @@ fn refused(text: &str) -> Vec<FormFault> {
     }
 }
 
-/// The verdict on a body's bytes: what is no strict JSON is refused.
+/// The verdict on a body's bytes: what is no strict JSON is refused. What shows at a glance must agree.
 fn decides(form: &CompiledForm, body: &[u8]) -> bool {
     let mut document = Document::new();
-    match document.parse(body) {
-        Ok(value) => {
-            let admitted = form.admits(value);
-            assert_eq!(form.mismatch(value).is_none(), admitted, "{:?}", String::from_utf8_lossy(body));
-            admitted
-        }
-        Err(_) => false,
-    }
+    let admitted = document.parse(body).is_ok_and(|value| {
+        let admitted = form.admits(value);
+        assert_eq!(form.mismatch(value).is_none(), admitted, "{:?}", String::from_utf8_lossy(body));
+        admitted
+    });
+    let contradicted = match form.glance(body) {
+        Seen::Fits => !admitted,
+        Seen::Unfit => admitted,
+        Seen::Unsure => false,
+    };
+    assert!(!contradicted, "{} {:?}", form.published(), String::from_utf8_lossy(body));
+    admitted
 }
 
 fn cases(name: &str) -> PathBuf {

@@ -1,0 +1,414 @@
+//! From a form to its plan. Whatever is not named here makes the place where it stands blind, for the kinds of value
+//! that it is about.
+
+use super::scalar::{Numbers, Rule, Texts};
+use super::{Combined, Doubt, Elements, Kinds, MEMBERS, Member, Members, Place, Plan};
+use crate::form::dialect::Chart;
+use crate::form::draft::Draft;
+use crate::form::enforced;
+use crate::form::exact::Limit;
+use crate::form::keywords::Role;
+use crate::form::references::Graph;
+use crate::form::source::{Node, Tree, below};
+use crate::json::{Decimal, Quoted, Short};
+use std::collections::HashMap;
+
+/// The plan of a form without fault that does not recur; nothing where no body, or hardly one, would be seen to fit.
+pub(crate) fn plan(chart: &Chart<'_>, graph: &Graph) -> Option<Plan> {
+    let by_pointer =
+        chart.places.iter().enumerate().map(|(at, place)| (place.pointer.as_str(), at)).collect();
+    let mut making = Making {
+        chart,
+        graph,
+        by_pointer,
+        known: HashMap::new(),
+        rules: HashMap::new(),
+        plan: Plan { places: Vec::new(), root: 0, rules: Vec::new() },
+    };
+    let root = making.place(0)?;
+    Some(Plan { root, ..making.plan })
+}
+
+struct Making<'c> {
+    chart: &'c Chart<'c>,
+    graph: &'c Graph,
+    by_pointer: HashMap<&'c str, usize>,
+    /// Places of the form that were looked at; nothing where blind.
+    known: HashMap<usize, Option<usize>>,
+    /// By what they say.
+    rules: HashMap<String, Option<usize>>,
+    plan: Plan,
+}
+
+/// What is said at one place.
+#[derive(Default)]
+struct Said<'c> {
+    by_name: HashMap<&'c str, &'c Node>,
+    reference: bool,
+}
+
+/// Keywords that a plan knows.
+const KNOWN: &[&str] = &[
+    "type",
+    "enum",
+    "const",
+    "$ref",
+    "allOf",
+    "anyOf",
+    "oneOf",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "items",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "properties",
+    "required",
+    "additionalProperties",
+    "minProperties",
+    "maxProperties",
+];
+
+/// What is left to the validator of a string alone.
+const RULES: &[&str] = &["pattern", "format", "contentEncoding", "contentMediaType"];
+
+impl<'c> Making<'c> {
+    /// The place of the plan for one of the form; nothing where it is blind.
+    fn place(&mut self, index: usize) -> Option<usize> {
+        if let Some(known) = self.known.get(&index) {
+            return *known;
+        }
+        // Were it to lead back here after all, it would be blind.
+        self.known.insert(index, None);
+        let made = self.make(index);
+        self.known.insert(index, made);
+        made
+    }
+
+    fn keep(&mut self, place: Place) -> usize {
+        self.plan.places.push(place);
+        self.plan.places.len() - 1
+    }
+
+    fn make(&mut self, index: usize) -> Option<usize> {
+        let (chart, graph) = (self.chart, self.graph);
+        let node = chart.places[index].node;
+        match node.as_bool() {
+            // Anything at all, duplicates and depth included, is the parser's to read.
+            Some(true) => return None,
+            Some(false) => return Some(self.keep(Place::Value(Box::new(Kinds::none())))),
+            None => {}
+        }
+        let mut said = Said::default();
+        let mut in_place = Vec::new();
+        for (name, value) in node.members() {
+            let Some(row) = chart.draft.keyword(name) else { continue };
+            match row.role {
+                Role::Annotation | Role::Identifier | Role::Definitions => continue,
+                Role::Reference => said.reference = true,
+                Role::InPlace(_) => in_place.push(name.as_str()),
+                Role::Assertion | Role::Inward => {}
+            }
+            said.by_name.insert(name, value);
+        }
+        let by_itself = said.by_name.len() - usize::from(said.reference) - in_place.len();
+        let mut all = Vec::new();
+        if by_itself > 0 {
+            let kinds = self.kinds(index, &said)?;
+            all.push(self.keep(Place::Value(Box::new(kinds))));
+        }
+        if said.reference {
+            said.by_name.get("$ref")?;
+            let mut ways = graph.ways[index].iter().filter(|way| way.reference.is_some());
+            all.push(self.place(ways.next()?.to)?);
+            if ways.next().is_some() {
+                return None;
+            }
+        }
+        let (mut some, mut one) = (None, None);
+        for keyword in in_place {
+            let count = said.by_name.get(keyword).map_or(0, |value| value.elements().len());
+            let children: Vec<_> =
+                (0..count).map(|child| self.child(index, &format!("/{keyword}/{child}"))).collect();
+            match keyword {
+                "allOf" => all.extend(children.into_iter().collect::<Option<Vec<_>>>()?),
+                "anyOf" => some = children.iter().any(Option::is_some).then_some(Some(children))?,
+                "oneOf" => one = Some(children.into_iter().collect::<Option<Vec<_>>>()?),
+                _ => return None,
+            }
+        }
+        match all.as_slice() {
+            [only] if some.is_none() && one.is_none() => Some(*only),
+            [] if some.is_none() && one.is_none() => None,
+            _ => Some(self.keep(Place::Combined(Combined { all, some, one }))),
+        }
+    }
+
+    /// The schema that stands there below a place of the form.
+    fn child(&mut self, index: usize, rest: &str) -> Option<usize> {
+        let pointer = format!("{}{rest}", self.chart.places[index].pointer);
+        let child = *self.by_pointer.get(pointer.as_str())?;
+        self.place(child)
+    }
+
+    /// What a place says itself. Nothing where hardly a value would be seen to fit.
+    fn kinds(&mut self, index: usize, said: &Said<'c>) -> Option<Kinds> {
+        let types: Option<Vec<&str>> = said.by_name.get("type").map(|given| match &given.tree {
+            Tree::Text(name) => vec![name.as_str()],
+            Tree::Array(names) => names.iter().filter_map(Node::as_text).collect(),
+            Tree::Null | Tree::Boolean(_) | Tree::Number(_) | Tree::Object(_) => Vec::new(),
+        });
+        let listed: Option<Vec<&Node>> = match (said.by_name.get("enum"), said.by_name.get("const")) {
+            (None, None) => None,
+            (Some(values), None) => Some(values.elements().iter().collect()),
+            (None, Some(value)) => Some(vec![value]),
+            (Some(_), Some(_)) => return None,
+        };
+        let is_typed = |kind: &str| types.as_ref().is_none_or(|types| types.contains(&kind));
+        let literal = |kind: &str, value: &Tree| {
+            let listed =
+                listed.as_ref().is_none_or(|values| values.iter().any(|listed| listed.tree == *value));
+            if is_typed(kind) && listed { Ok(()) } else { Err(Doubt::Unfit) }
+        };
+        let is_listed = |is: fn(&Tree) -> bool| {
+            listed.as_ref().is_none_or(|values| values.iter().any(|value| is(&value.tree)))
+        };
+        let mut kinds = Kinds {
+            null: literal("null", &Tree::Null),
+            no: literal("boolean", &Tree::Boolean(false)),
+            yes: literal("boolean", &Tree::Boolean(true)),
+            ..Kinds::none()
+        };
+        if (is_typed("number") || is_typed("integer")) && is_listed(|tree| matches!(tree, Tree::Number(_))) {
+            let numbers = numbers(said, self.chart.draft, listed.as_deref());
+            let is_integer = !is_typed("number");
+            kinds.number = numbers.map(|numbers| Numbers { is_integer, ..numbers }).ok_or(Doubt::Unsure);
+        }
+        if is_typed("string") && is_listed(|tree| matches!(tree, Tree::Text(_))) {
+            kinds.text = self.texts(said, listed.as_deref()).ok_or(Doubt::Unsure);
+        }
+        if is_typed("array") && is_listed(|tree| matches!(tree, Tree::Array(_))) {
+            kinds.array = match listed {
+                None => self.elements(index, said).ok_or(Doubt::Unsure),
+                Some(_) => Err(Doubt::Unsure),
+            };
+        }
+        if is_typed("object") && is_listed(|tree| matches!(tree, Tree::Object(_))) {
+            kinds.object = match listed {
+                None => self.members(index, said).ok_or(Doubt::Unsure),
+                Some(_) => Err(Doubt::Unsure),
+            };
+        }
+        let unknown = |on: &str| {
+            let mut names = said.by_name.keys().filter(|name| !KNOWN.contains(name));
+            names.any(|name| {
+                self.chart.draft.keyword(name).is_some_and(|row| row.on.is_empty() || row.on.contains(&on))
+            })
+        };
+        kinds.blind(unknown);
+        kinds.is_seen().then_some(kinds)
+    }
+
+    fn texts(&mut self, said: &Said<'c>, listed: Option<&[&Node]>) -> Option<Texts> {
+        let rules: Vec<_> = RULES.iter().filter_map(|name| Some((*name, *said.by_name.get(name)?))).collect();
+        let rule = if rules.is_empty() { None } else { Some(self.rule(&rules)?) };
+        let mut texts = Texts {
+            fewest: said.count("minLength", 0)?,
+            most: said.count("maxLength", usize::MAX)?,
+            one_of: None,
+            rule,
+        };
+        if let Some(listed) = listed {
+            let fits = |text: &&str| texts.admits(text, &self.plan.rules);
+            let mut one_of: Vec<Quoted> = listed
+                .iter()
+                .filter_map(|value| value.as_text())
+                .filter(fits)
+                .filter_map(Quoted::new)
+                .collect();
+            one_of.sort_by(|a, b| a.as_str().cmp(b.as_str()));
+            texts.one_of = Some(one_of);
+        }
+        Some(texts)
+    }
+
+    /// The validator of these keywords, one for all places that say the same.
+    fn rule(&mut self, keywords: &[(&str, &Node)]) -> Option<usize> {
+        let document: serde_json::Map<_, _> =
+            std::iter::once(("$schema".to_owned(), self.chart.draft.uri().into()))
+                .chain(keywords.iter().map(|(name, value)| ((*name).to_owned(), value.to_serde())))
+                .collect();
+        let document = serde_json::Value::Object(document);
+        let rules = &mut self.plan.rules;
+        *self.rules.entry(document.to_string()).or_insert_with(|| {
+            rules.push(Rule(enforced::build(&document).ok()?));
+            Some(rules.len() - 1)
+        })
+    }
+
+    fn elements(&mut self, index: usize, said: &Said<'c>) -> Option<Elements> {
+        // Without a schema for each, elements are anything; with an array of them, each is another.
+        said.by_name.get("items").filter(|items| items.is_schema())?;
+        Some(Elements {
+            fewest: said.count("minItems", 0)?,
+            most: said.count("maxItems", usize::MAX)?,
+            unique: said.by_name.get("uniqueItems").and_then(|flag| flag.as_bool()).unwrap_or_default(),
+            each: self.child(index, "/items")?,
+        })
+    }
+
+    fn members(&mut self, index: usize, said: &Said<'c>) -> Option<Members> {
+        let other = match said.by_name.get("additionalProperties").map(|value| &value.tree) {
+            Some(Tree::Boolean(false)) => Doubt::Unfit,
+            // What such a member is, and that it comes once, is not looked at.
+            Some(_) | None => Doubt::Unsure,
+        };
+        let properties = said.by_name.get("properties").map(|node| node.members()).unwrap_or_default();
+        if properties.len() > MEMBERS {
+            return None;
+        }
+        let mut members = Members {
+            known: Vec::with_capacity(properties.len()),
+            required: 0,
+            fewest: said.count("minProperties", 0)?.try_into().ok()?,
+            most: u32::try_from(said.count("maxProperties", usize::MAX)?).unwrap_or(u32::MAX),
+            other,
+        };
+        let mut names = Vec::with_capacity(properties.len());
+        for (property, _) in properties {
+            // A name that can only be written with escapes is never seen.
+            let Some(name) = Quoted::new(property) else { continue };
+            let place = self.child(index, &below("/properties", property));
+            members.known.push(Member { name, place });
+            names.push(property.as_str());
+        }
+        for name in said.by_name.get("required").map(|node| node.elements()).unwrap_or_default() {
+            // Where one that must be there is not seen, nothing is.
+            let at = names.iter().position(|known| Some(*known) == name.as_text())?;
+            members.known.get(at)?.place?;
+            members.required |= 1 << at;
+        }
+        Some(members)
+    }
+}
+
+impl Said<'_> {
+    /// A count, or what holds without it.
+    fn count(&self, name: &str, otherwise: usize) -> Option<usize> {
+        let Some(count) = self.by_name.get(name) else { return Some(otherwise) };
+        Some(usize::try_from(count.as_count()?).unwrap_or(usize::MAX))
+    }
+}
+
+impl Kinds {
+    /// Nothing at all.
+    fn none() -> Self {
+        let (null, no, yes) = (Err(Doubt::Unfit), Err(Doubt::Unfit), Err(Doubt::Unfit));
+        let (number, text) = (Err(Doubt::Unfit), Err(Doubt::Unfit));
+        Self { null, no, yes, number, text, array: Err(Doubt::Unfit), object: Err(Doubt::Unfit) }
+    }
+
+    /// Kinds that something else is said about are unsure where they are not unfit.
+    fn blind(&mut self, is_blind: impl Fn(&str) -> bool) {
+        fn put<T>(kind: &mut Result<T, Doubt>) {
+            if kind.is_ok() {
+                *kind = Err(Doubt::Unsure);
+            }
+        }
+        if is_blind("null") {
+            put(&mut self.null);
+        }
+        if is_blind("boolean") {
+            put(&mut self.no);
+            put(&mut self.yes);
+        }
+        if is_blind("number") {
+            put(&mut self.number);
+        }
+        if is_blind("string") {
+            put(&mut self.text);
+        }
+        if is_blind("array") {
+            put(&mut self.array);
+        }
+        if is_blind("object") {
+            put(&mut self.object);
+        }
+    }
+
+    fn is_seen(&self) -> bool {
+        let scalars = [self.null, self.no, self.yes].iter().any(Result::is_ok);
+        scalars || self.number.is_ok() || self.text.is_ok() || self.array.is_ok() || self.object.is_ok()
+    }
+}
+
+fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Numbers> {
+    let read = |name: &str| {
+        let Some(value) = said.by_name.get(name) else { return Some(None) };
+        Some(Some(Decimal::read(value.as_number()?)?))
+    };
+    let flag = |name: &str| said.by_name.get(name).and_then(|flag| flag.as_bool()).unwrap_or_default();
+    let mut bounds = Vec::new();
+    if let Some(limit) = read("minimum")? {
+        let open = draft == Draft::Four && flag("exclusiveMinimum");
+        bounds.push(Limit::Minimum { limit, open });
+    }
+    if let Some(limit) = read("maximum")? {
+        let open = draft == Draft::Four && flag("exclusiveMaximum");
+        bounds.push(Limit::Maximum { limit, open });
+    }
+    if draft != Draft::Four {
+        bounds.extend(read("exclusiveMinimum")?.map(|limit| Limit::Minimum { limit, open: true }));
+        bounds.extend(read("exclusiveMaximum")?.map(|limit| Limit::Maximum { limit, open: true }));
+    }
+    let (least, greatest) = (edge(&bounds, false), edge(&bounds, true));
+    let read_all = |values: &[&Node]| {
+        let numbers = values.iter().filter_map(|value| value.as_number());
+        numbers.map(Decimal::read).collect::<Option<Vec<_>>>()
+    };
+    let one_of = match listed {
+        None => None,
+        Some(values) => Some(read_all(values)?),
+    };
+    Some(Numbers {
+        is_integer: false,
+        least,
+        greatest,
+        bounds,
+        one_of,
+        divisor: read("multipleOf")?.map(Limit::MultipleOf),
+    })
+}
+
+/// The greatest integer of at most fifteen digits that keeps to the upper bounds, or the least that keeps to the lower
+/// ones. Where none does, one digit more.
+fn edge(bounds: &[Limit], upper: bool) -> i64 {
+    const FARTHEST: i64 = 1_000_000_000_000_000;
+    let keeps = |integer: i64| {
+        let number = Short { negative: integer < 0, magnitude: integer.unsigned_abs(), places: 0 }.decimal();
+        bounds.iter().all(|bound| match bound {
+            Limit::Minimum { .. } => upper || bound.admits(number),
+            Limit::Maximum { .. } => !upper || bound.admits(number),
+            Limit::MultipleOf(_) => true,
+        })
+    };
+    // From where none keeps to them to where all do.
+    let (mut out, mut within) = if upper { (FARTHEST, -FARTHEST) } else { (-FARTHEST, FARTHEST) };
+    if keeps(out) {
+        return out;
+    }
+    while out.abs_diff(within) > 1 {
+        let middle = i64::midpoint(out, within);
+        if keeps(middle) { within = middle } else { out = middle }
+    }
+    within
+}
