@@ -13,6 +13,9 @@ mod fault;
 mod field;
 mod files;
 mod foreign;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod inline;
 mod raw;
 mod scalar;
@@ -166,7 +169,7 @@ pub fn check_name(name: &str) -> Result<(), String> {
 
 /// What is wrong with a path at an upstream, if anything is.
 pub(crate) fn check_upstream_path(path: &str) -> Result<(), String> {
-    words::parse_upstream_path(path)
+    words::parse_upstream_path(path).map(|_| ())
 }
 
 /// What is wrong with the URL of a server, if anything is.

@@ -18,6 +18,9 @@ mod condition;
 mod consequence;
 mod departure;
 mod difference;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub mod fuzzing;
 mod head;
 mod idempotency;
 mod ids;

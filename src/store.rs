@@ -19,6 +19,9 @@ mod server;
 pub use crate::gateway::{Begun, End, Fingerprint, Found, Holder, Key, ReceiptId, State, Terms};
 
 pub use redis::Rates;
+#[cfg(fuzzing)]
+#[doc(hidden)]
+pub use redis::fuzzing;
 
 use crate::config::{RedisStore, Store, StoreHome};
 use crate::telemetry::StoreMeters;

@@ -1,6 +1,7 @@
-//! What fields say: media types, codings, entity tags, forwarded addresses.
+//! What fields say: media types, codings, entity tags, forwarded addresses, traces, keys.
 #![no_main]
 
+use formgate::gateway::fuzzing::idempotency_key;
 use formgate::gateway::{Field, Gateway, Head};
 use formgate::media::{Accept, Coding, Codings, is_any_json, is_json_utf8, is_text, lists, names_entity_tag};
 use libfuzzer_sys::fuzz_target;
@@ -38,7 +39,7 @@ fn expected(values: &[&[u8]], peer: IpAddr) -> IpAddr {
 
 fuzz_target!(|bytes: &[u8]| {
     let [mode, field @ ..] = bytes else { return };
-    match mode % 6 {
+    match mode % 8 {
         0 => {
             let _ = is_text(field);
             if is_json_utf8(field) {
@@ -88,6 +89,29 @@ fuzz_target!(|bytes: &[u8]| {
             if lists(field, "close") {
                 assert!(field.to_ascii_lowercase().windows(5).any(|window| window == b"close"));
             }
+        }
+        5 => {
+            let origin = GATEWAY.origin(&Head::nothing(Ipv4Addr::LOCALHOST.into()));
+            let fields = [Field { name: "traceparent", value: field }];
+            let ids = GATEWAY.ids(&Head { fields: &fields, ..Head::nothing(Ipv4Addr::LOCALHOST.into()) }, &origin, || 7);
+            let parts: Vec<&[u8]> = field.split(|byte| *byte == b'-').collect();
+            let hex = |text: &[u8], length| text.len() == length && text.iter().all(|b| b"0123456789abcdef".contains(b));
+            let named = |text: &[u8], length| hex(text, length) && text.iter().any(|digit| *digit != b'0');
+            match parts[..] {
+                [b"00", trace, parent, flags] if named(trace, 32) && named(parent, 16) && hex(flags, 2) => {
+                    assert_eq!(ids.trace.as_bytes(), trace);
+                    assert_eq!(ids.sampled, b"13579bdf".contains(&flags[1]));
+                }
+                _ => assert!(ids.trace.to_string().ends_with("7") && !ids.sampled, "{ids:?}"),
+            }
+        }
+        6 => {
+            let Some(key) = idempotency_key(field) else { return };
+            assert!((1..=255).contains(&key.len()) && key.iter().all(u8::is_ascii_graphic));
+            assert!(!key.iter().any(|byte| b"\"\\".contains(byte)));
+            let quoted = [b"\"", key, b"\""].concat();
+            assert!(field == key && !key.iter().any(|byte| b",;".contains(byte)) || field == quoted);
+            assert_eq!(idempotency_key(&quoted), Some(key));
         }
         _ => {
             let values: Vec<&[u8]> = field.split(|byte| *byte == b'\n').collect();

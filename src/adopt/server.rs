@@ -35,7 +35,13 @@ impl Servers {
             (None, _) => source.root.get("servers").map_or_else(String::new, first),
         };
         let (origin, base) = split(&url);
-        (self.named(&origin), base)
+        let name = self.named(&origin);
+        let has_user = url.split_once("://").is_some_and(|(_, rest)| authority(rest).0.contains('@'));
+        if let Some(server) = self.0.iter_mut().find(|server| has_user && server.name == name) {
+            let remark = "the source's URL names a user, who is not carried: `set_headers` sets one";
+            server.remark.get_or_insert_with(|| remark.to_owned());
+        }
+        (name, base)
     }
 
     /// The upstream of an origin, `https://api.example.com`, or of none that is known.
@@ -88,10 +94,17 @@ pub(super) fn split(url: &str) -> (String, String) {
     let url = url.split(['?', '#']).next().unwrap_or_default();
     let (origin, path) = match url.split_once("://") {
         Some((scheme, rest)) => {
-            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-            (format!("{}://{}", scheme.to_ascii_lowercase(), authority.to_ascii_lowercase()), path)
+            let (authority, path) = authority(rest);
+            // User and password are no part of a server.
+            let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+            (format!("{}://{}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase()), path)
         }
         None => (String::new(), if url.starts_with('/') { url } else { "" }),
     };
     (origin, path.trim_end_matches('/').to_owned())
+}
+
+/// What stands behind `//`, and the path behind that.
+fn authority(rest: &str) -> (&str, &str) {
+    rest.split_at(rest.find('/').unwrap_or(rest.len()))
 }

@@ -91,7 +91,8 @@ pub fn from_traffic(text: &str, file: &str, recording: Recording) -> Result<Adop
         }
     }
     for other in recorded.others {
-        let named = Named { method: other.method, path: other.path, id: None, line: other.at };
+        let path = template(&other.path);
+        let named = Named { method: other.method, path, id: None, line: other.at };
         let kind = if other.reads { NotCarried::Reads } else { NotCarried::Unreadable };
         report.not_carried.push(Left {
             named,

@@ -273,8 +273,8 @@ pub(super) fn parse_server(text: &str) -> Result<(bool, Server), String> {
     Ok((secure, Server { host: host.to_owned(), port, tls: None, socket: None }))
 }
 
-pub(super) fn parse_upstream_path(text: &str) -> Result<(), String> {
-    server::parse_target(text).map(|_| ())
+pub(super) fn parse_upstream_path(text: &str) -> Result<PathPattern, String> {
+    server::parse_target(text)
 }
 
 fn parse_origin(text: &str) -> Result<String, String> {

@@ -58,7 +58,7 @@ fn scope(route: &Route, head: &Head<'_>) -> String {
 /// A string of structured fields (RFC 9651, 3.3.3) without parameters and without what would need escaping, or
 /// the same without its quotes, as many clients send it: visible ASCII either way. A comma only between quotes:
 /// it is how two fields become one on the way.
-fn read(field: &[u8]) -> Option<&[u8]> {
+pub(super) fn read(field: &[u8]) -> Option<&[u8]> {
     let quoted = field.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     let visible = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'"' | b'\\');
     let fits = match quoted {

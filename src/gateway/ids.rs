@@ -22,8 +22,7 @@ impl<const N: usize> Hex<N> {
     /// Digits as they stand in a field; `None` for anything else, and for all zeros.
     fn read(text: &[u8]) -> Option<Self> {
         let digits: [u8; N] = text.try_into().ok()?;
-        let lower_hex = digits.iter().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-        (lower_hex && digits != [b'0'; N]).then_some(Self(digits))
+        (digits.iter().all(|digit| is_lower_hex(*digit)) && digits != [b'0'; N]).then_some(Self(digits))
     }
 
     /// As written.
@@ -43,6 +42,10 @@ impl<const N: usize> fmt::Debug for Hex<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
+}
+
+fn is_lower_hex(digit: u8) -> bool {
+    matches!(digit, b'0'..=b'9' | b'a'..=b'f')
 }
 
 /// The names of one request.
@@ -137,7 +140,9 @@ fn read_traceparent(field: &[u8]) -> Option<Theirs> {
     let (parent, flags) = rest.strip_prefix(b"-")?.split_at_checked(16)?;
     let parent = Hex::read(parent)?;
     let flags = match flags {
-        [b'-', high, low] if high.is_ascii_hexdigit() => char::from(*low).to_digit(16)?,
+        [b'-', flags @ ..] if flags.len() == 2 && flags.iter().all(|digit| is_lower_hex(*digit)) => {
+            char::from(flags[1]).to_digit(16)?
+        }
         _ => return None,
     };
     Some(Theirs { trace: Hex::read(trace)?, parent, sampled: flags & 1 == 1 })
@@ -162,6 +167,7 @@ mod tests {
             "00-00000000000000000000000000000000-b7ad6b7169203331-01",
             "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0",
+            "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-0B",
             "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-",
             "00-0af7651916cd43dd8448eb211c80319c_b7ad6b7169203331-01",
         ] {

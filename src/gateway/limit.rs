@@ -43,7 +43,7 @@ pub struct Account {
 }
 
 impl Account {
-    fn of(kind: &str, route: &str, rate: Frequency) -> Self {
+    pub(super) fn of(kind: &str, route: &str, rate: Frequency) -> Self {
         let Frequency { period, burst } = rate;
         let name = Sha256::new()
             .chain_update(format!("{kind} {route}\0"))

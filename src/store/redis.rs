@@ -6,6 +6,8 @@
 
 mod answers;
 mod failure;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod link;
 mod mark;
 mod owed;
@@ -276,7 +278,7 @@ impl FromRedisValue for Said {
         let number = |bytes: Vec<u8>| {
             String::from_utf8(bytes).ok().and_then(|digits| digits.parse::<i64>().ok()).ok_or_else(strange)
         };
-        Ok(match &bytes()?[..] {
+        let said = match &bytes()?[..] {
             b"fresh" => Self::Fresh,
             b"full" => Self::Full,
             b"crowded" => Self::Crowded,
@@ -300,6 +302,31 @@ impl FromRedisValue for Said {
                 })
             }
             _ => return Err(strange()),
-        })
+        };
+        // More than was asked for is something else.
+        if parts.next().is_none() { Ok(said) } else { Err(strange()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_with_more_in_it_is_none() {
+        let read = |parts: &[&str]| {
+            let parts = parts.iter().map(|part| Value::BulkString(part.as_bytes().to_vec()));
+            Said::from_redis_value(Value::Array(parts.collect())).ok()
+        };
+        assert!(matches!(read(&["fresh"]), Some(Said::Fresh)));
+        assert!(matches!(read(&["late", "12"]), Some(Said::Late(12))));
+        let (mark, receipt) = ("f".repeat(32), "0".repeat(32));
+        let found = ["found", &mark, "done", "answer", &receipt, "7"];
+        assert!(matches!(read(&found), Some(Said::Found(_))));
+        for strange in
+            [&["fresh", "fresh"][..], &["full", ""], &["late", "12", "13"], &[&found[..], &[""]].concat()]
+        {
+            assert!(read(strange).is_none(), "{strange:?}");
+        }
     }
 }

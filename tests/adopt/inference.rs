@@ -127,6 +127,32 @@ fn har_files_are_read() {
     assert_eq!(done.status.code(), Some(65), "{done:?}");
 }
 
+#[test]
+fn who_asked_is_not_copied() {
+    let request = |url: &str, text: &str| {
+        json!({"request": {
+            "method": "POST", "url": url, "headers": [{"name": "Authorization", "value": "Bearer Zk3JqPx9TtR2bW"}],
+            "postData": {"mimeType": "application/json", "text": text}
+        }})
+    };
+    let entries = [
+        request("http://ada:correct-horse@127.0.0.1:8081/notes?key=battery-staple", r#"{"title":"a"}"#),
+        request("http://bob@127.0.0.1:8081/notes", r#"{"title":"b"}"#),
+        request("http://127.0.0.1:8081/resets/8f14e45fceea167a5a36dedd4bea2543/use", ""),
+    ];
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("recorded.har");
+    std::fs::write(&path, json!({"log": {"entries": entries}}).to_string()).unwrap();
+    let made = Made::from("--from-traffic", &path, &[]);
+    let all = made.yaml() + &made.report.to_string();
+    for secret in ["ada:", "bob@", "correct-horse", "battery-staple", "Zk3JqPx9", "8f14e45fceea"] {
+        assert!(!all.contains(secret), "{secret}\n{all}");
+    }
+    assert!(all.contains("http://127.0.0.1:8081") && all.contains("/resets/{id}/use"), "{all}");
+    // One server, whoever asked it.
+    assert_eq!(made.report["carried"].as_array().unwrap().len(), 1);
+}
+
 /// Any body: objects of everything, a few names so that they meet.
 fn body() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

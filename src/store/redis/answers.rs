@@ -114,7 +114,8 @@ impl Frames {
 
     fn end_line(&mut self, sign: u8, number: Number) -> Result<(), Break> {
         let counts = b"$*".contains(&sign);
-        if counts && number.digits == 0 {
+        // What -0 announces is read in two ways.
+        if counts && (number.digits == 0 || number.negative && number.value == 0) {
             return Err(Break::Strange);
         }
         if !counts || number.negative {
@@ -254,6 +255,7 @@ mod tests {
             ("HTTP/1.1 200 OK\r\n", Break::Strange),
             ("$\r\n", Break::Strange),
             ("$+1\r\n", Break::Strange),
+            ("$-0\r\n\r\n", Break::Strange),
         ] {
             assert_eq!(fed(bytes.as_bytes()), Err(fault), "{bytes:?}");
         }

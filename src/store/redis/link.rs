@@ -60,10 +60,9 @@ struct State {
 }
 
 impl Link {
-    /// Starts the thread, and waits a little for the first connect. A server that cannot be reached is no reason not
-    /// to start: what to do without it is in the config.
-    pub(super) fn open(store: &RedisStore, meters: StoreMeters) -> Result<(Arc<Self>, Handle), String> {
-        let link = Self {
+    /// Without a connection, and nobody who makes one.
+    fn new(store: &RedisStore, meters: StoreMeters) -> Self {
+        Self {
             scripts: Scripts::new(&store.prefix),
             owed: Owed::new(meters.ends_dropped.clone()),
             server: Server::new(store),
@@ -76,9 +75,14 @@ impl Link {
             began: Instant::now(),
             closed: AtomicBool::new(false),
             meters,
-        };
+        }
+    }
+
+    /// Starts the thread, and waits a little for the first connect. A server that cannot be reached is no reason not
+    /// to start: what to do without it is in the config.
+    pub(super) fn open(store: &RedisStore, meters: StoreMeters) -> Result<(Arc<Self>, Handle), String> {
+        let link = Arc::new(Self::new(store, meters));
         link.meters.up.set(0);
-        let link = Arc::new(link);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         let handle = runtime.handle().clone();
@@ -331,6 +335,32 @@ impl Link {
                 state.trouble = Some(Trouble { since: SystemTime::now(), cause });
             }
         }
+    }
+}
+
+#[cfg(fuzzing)]
+impl Link {
+    /// Over a stream that is there, which nobody keeps.
+    pub(super) async fn over<S>(store: &RedisStore, meters: StoreMeters, stream: S) -> Result<Self, Failure>
+    where
+        S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send + 'static,
+    {
+        let link = Self::new(store, meters);
+        link.connection.store(Some(Arc::new(link.server.greet(stream).await?)));
+        Ok(link)
+    }
+
+    /// Whether it can be used, as a server that has just been connected to is tried.
+    pub(super) async fn try_out(&self) -> bool {
+        let Some(connection) = self.connection.load_full() else { return false };
+        match self.look(&connection).await {
+            Ok(()) => self.regard(&connection).await,
+            Err(failure) => {
+                self.fail(&connection, &failure);
+                return false;
+            }
+        }
+        true
     }
 }
 

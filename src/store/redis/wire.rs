@@ -47,7 +47,7 @@ impl Server {
         }
     }
 
-    async fn greet<S>(&self, stream: S) -> Result<Wire, Failure>
+    pub(super) async fn greet<S>(&self, stream: S) -> Result<Wire, Failure>
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
