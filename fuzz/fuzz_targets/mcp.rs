@@ -20,7 +20,7 @@ defaults: { limits: none }
 surfaces: { mcp: { path: /mcp, origins: ["https://app.example"] } }
 routes:
   - { address: /a, name: note, mcp: true, context: Notes., idempotency: optional, upstream: { to: api, path: /a },
-      form: { type: object, properties: { text: { type: string, maxLength: 99 }, n: { type: number } }, additionalProperties: false } }
+      form: { type: object, properties: { text: { type: string, maxLength: 99 }, "n": { type: number } }, additionalProperties: false } }
   - { address: /b, name: tree, mcp: true, context: Trees., upstream: { to: api, path: /b },
       form: { type: object, maxProperties: 9, propertyNames: { maxLength: 9 }, additionalProperties: { type: [array, "null"], maxItems: 9, items: { type: boolean } } } }
   - { address: /c, name: hidden, context: No tool., upstream: { to: api, path: /c }, form: { type: object, additionalProperties: false } }

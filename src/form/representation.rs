@@ -44,7 +44,8 @@ pub enum Effort {
 impl Effort {
     /// What a load affords for each of so many routes: at its best, two hundred take a third of a second.
     pub fn for_routes(count: usize) -> Self {
-        if count > 200 { Self::Quick } else { Self::Best }
+        // Fuzzers load many times a second.
+        if cfg!(fuzzing) || count > 200 { Self::Quick } else { Self::Best }
     }
 
     fn levels(self) -> Levels {
