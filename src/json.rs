@@ -36,7 +36,10 @@ mod decimal;
 mod names;
 mod number;
 mod parse;
+pub mod pointer;
+mod quote;
 mod reader;
+pub mod schema;
 mod slot;
 mod strict;
 mod text;
@@ -48,6 +51,7 @@ use std::fmt;
 
 pub use decimal::Decimal;
 pub use number::Number;
+pub use quote::{push_quoted, quoted, write_quoted};
 pub(crate) use reader::{Quoted, Reader, Short};
 pub use strict::{Name, NameBuffer, Strict};
 pub use value::{Array, Elements, Members, Named, Object, Value};

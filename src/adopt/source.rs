@@ -2,6 +2,8 @@
 
 use crate::config::{Foreign, read_foreign};
 use crate::form::{Node, below};
+use crate::hex;
+use crate::json::pointer;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -158,13 +160,11 @@ impl<'d> Links<'d> {
     fn look(&self, fragment: &str) -> Option<Place<'d>> {
         let mut node = &self.source.root;
         let mut at = String::new();
-        for step in decoded(fragment).split('/').skip(1) {
-            let name = step.replace("~1", "/").replace("~0", "~");
-            node = match node.get(&name) {
-                Some(next) => next,
-                None => node.elements().get(name.parse::<usize>().ok()?)?,
-            };
-            at = below(&at, &name);
+        // Some documents write a `%` that stands for itself.
+        let pointer = hex::percent_decoded(fragment).unwrap_or_else(|| fragment.to_owned());
+        for name in pointer::tokens(&pointer) {
+            node = node.child(&name)?;
+            pointer::push_token(&mut at, &name);
         }
         Some(Place { node, at: at.into() })
     }
@@ -178,24 +178,4 @@ impl<'d> Links<'d> {
         }
         Err("references that lead in a circle".to_owned())
     }
-}
-
-/// `%20` and its like written out (RFC 6901, 6).
-fn decoded(text: &str) -> String {
-    let bytes = text.as_bytes();
-    let (mut out, mut at) = (Vec::with_capacity(bytes.len()), 0);
-    while let Some(&byte) = bytes.get(at) {
-        let hex = text.get(at + 1..at + 3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        match hex {
-            Some(decoded) if byte == b'%' => {
-                out.push(decoded);
-                at += 3;
-            }
-            _ => {
-                out.push(byte);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8(out).unwrap_or_else(|_| text.to_owned())
 }

@@ -1,7 +1,7 @@
 //! JSON that is being written: members in the order in which they are put, and each number knows whether it is a guess.
 
 use crate::form::{Node, Tree, below};
-use crate::json::visible;
+use crate::json::{self, visible};
 
 /// Columns of a line in a form file.
 const WIDTH: usize = 110;
@@ -233,8 +233,7 @@ impl Written {
 
 /// JSON text of a string, which is a scalar of YAML too.
 pub(super) fn quoted(text: &str) -> String {
-    // Serialising a `str` cannot fail.
-    visible(&serde_json::to_string(text).unwrap_or_default())
+    visible(&json::quoted(text))
 }
 
 /// On one line: what white space and control characters part is parted by one space.

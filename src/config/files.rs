@@ -1,8 +1,8 @@
 //! The files of one load. Each is read once; what was read is what is judged, served and hashed.
 
+use crate::hex;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt as _;
@@ -101,10 +101,7 @@ impl Files {
                 hash.update(part);
             }
         }
-        hash.finalize().iter().take(16).fold(String::new(), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex::of(&hash.finalize()[..16])
     }
 }
 

@@ -3,6 +3,7 @@
 use super::fault::{Finding, Findings};
 use super::scalar::{self, Plain};
 use super::tree::{Content, Mark, Tree};
+use crate::json::{push_quoted, quoted};
 
 /// The JSON text of a subtree. `None` when a scalar in it means different things to different readers of YAML;
 /// each one has been reported.
@@ -10,12 +11,6 @@ pub(super) fn to_json(tree: &Tree, at: Mark, findings: &Findings) -> Option<Stri
     let mut writer = Writer { tree, findings, out: String::new(), sound: true };
     writer.value(at);
     writer.sound.then_some(writer.out)
-}
-
-/// JSON text of a string.
-pub(super) fn quote(text: &str) -> String {
-    // Serialising a `str` cannot fail.
-    serde_json::to_string(text).unwrap_or_default()
 }
 
 struct Writer<'t> {
@@ -29,12 +24,12 @@ impl Writer<'_> {
     /// Recursion is bounded by the YAML parser, which refuses more than 255 open containers of a kind.
     fn value(&mut self, at: Mark) {
         match self.tree.content(at) {
-            Content::Scalar { text, plain: false } => self.out.push_str(&quote(text)),
+            Content::Scalar { text, plain: false } => push_quoted(text, &mut self.out),
             Content::Scalar { text, plain: true } => match scalar::resolve(text) {
                 Plain::Null => self.out.push_str("null"),
                 Plain::Bool(value) => self.out.push_str(if value { "true" } else { "false" }),
                 Plain::Number => self.out.push_str(text),
-                Plain::Text => self.out.push_str(&quote(text)),
+                Plain::Text => push_quoted(text, &mut self.out),
                 Plain::Ambiguous(why) => self.refuse(at, text, why),
             },
             Content::Sequence(elements) => {
@@ -67,7 +62,7 @@ impl Writer<'_> {
                 self.refuse(at, text, "a member name is text, and YAML does not take this for text");
             }
             Plain::Ambiguous(_) | Plain::Null | Plain::Bool(_) | Plain::Number | Plain::Text => {
-                self.out.push_str(&quote(text));
+                push_quoted(text, &mut self.out);
             }
         }
     }
@@ -83,7 +78,7 @@ impl Writer<'_> {
         let (line, column) = self.tree.position(at);
         let suggestion = match text {
             "" => "write a value, `\"\"` or `null`".to_owned(),
-            _ => format!("write {} for text, or a number as JSON writes it", quote(text)),
+            _ => format!("write {} for text, or a number as JSON writes it", quoted(text)),
         };
         self.findings.add(Finding {
             line,

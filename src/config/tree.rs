@@ -4,6 +4,7 @@
 //! found, and so that a scalar keeps its own text: `1_000` stays `1_000` until someone asks what it means.
 
 use super::fault::{Finding, Findings};
+use crate::json::pointer;
 use serde_yaml::granit_parser::{Event, Parser, ScalarStyle, Span};
 use std::collections::BTreeMap;
 
@@ -119,26 +120,28 @@ impl Tree {
     pub(super) fn pointer(&self, mut at: Mark) -> String {
         let mut steps = Vec::new();
         while let Some((parent, step)) = &self.nodes[at.0].place {
-            steps.push(match step {
-                Step::Member(name) => name.replace('~', "~0").replace('/', "~1"),
-                Step::Element(index) => index.to_string(),
-            });
+            steps.push(step);
             at = *parent;
         }
-        steps.iter().rev().fold(String::new(), |pointer, step| pointer + "/" + step)
+        steps.iter().rev().fold(String::new(), |mut pointer, step| {
+            match step {
+                Step::Member(name) => pointer::push_token(&mut pointer, name),
+                Step::Element(index) => pointer::push_token(&mut pointer, &index.to_string()),
+            }
+            pointer
+        })
     }
 
     /// The node that `pointer` leads to from `at`, or the deepest one on the way.
     pub(super) fn follow(&self, mut at: Mark, pointer: &str) -> Mark {
-        for step in pointer.split('/').skip(1) {
-            let step = step.replace("~1", "/").replace("~0", "~");
+        for step in pointer::tokens(pointer) {
             let next = match self.content(at) {
                 Content::Scalar { .. } => None,
                 Content::Sequence(elements) => {
-                    step.parse().ok().and_then(|i: usize| elements.get(i)).copied()
+                    pointer::index(&step).and_then(|index| elements.get(index)).copied()
                 }
                 Content::Mapping(members) => {
-                    members.iter().find(|m| self.text(m.key) == Some(&step)).map(|m| m.value)
+                    members.iter().find(|m| self.text(m.key) == Some(&*step)).map(|m| m.value)
                 }
             };
             match next {

@@ -3,9 +3,11 @@
 mod terms;
 
 use super::Construct;
+use crate::json::pointer::{self, below};
+use crate::json::schema::{count, elements, get, members, types};
 use crate::json::{Document, Kind, Value};
 use std::collections::BTreeSet;
-use terms::{below, count, elements, get, has, members, of_format, of_pattern, texts, types};
+use terms::{has, of_format, of_pattern, texts};
 
 /// A construct at a place: a JSON Pointer into the form.
 pub(super) type Sighting = (String, Construct);
@@ -75,15 +77,7 @@ impl<'d> Walk<'d> {
     }
 
     fn find(&self, reference: &str) -> Option<Value<'d>> {
-        let mut at = self.root;
-        for step in reference.strip_prefix('#')?.split('/').skip(1) {
-            let name = step.replace("~1", "/").replace("~0", "~");
-            at = match at.as_array() {
-                Some(array) => array.elements().nth(name.parse().ok()?)?,
-                None => get(at, &name)?,
-            };
-        }
-        Some(at)
+        self.root.find(&pointer::of_reference(reference)?)
     }
 
     fn schema(&mut self, schema: Value<'d>, pointer: &str) {

@@ -9,8 +9,9 @@ use super::dialect::{self, Chart};
 use super::draft::Draft;
 use super::keywords::{Role, Row, Shape};
 use super::references::{self, Graph};
-use super::source::{Node, Tree, below, print_text};
+use super::source::{Node, Tree, below};
 use super::{CompiledForm, FormFault};
+use crate::json::push_quoted;
 use std::collections::HashMap;
 
 /// Schemas within schemas, with references written out; beyond it, nobody reads them.
@@ -297,7 +298,7 @@ impl<'w> Writing<'w> {
         if !self.out.ends_with('{') {
             self.out.push(',');
         }
-        print_text(name, &mut self.out);
+        push_quoted(name, &mut self.out);
         self.out.push(':');
     }
 
@@ -325,7 +326,7 @@ impl<'w> Writing<'w> {
         };
         match (row.role, &value.tree) {
             (Role::Annotation, Tree::Text(text)) if name == "description" => {
-                print_text(&shortened(text, self.embedding.description), &mut self.out);
+                push_quoted(&shortened(text, self.embedding.description), &mut self.out);
             }
             (Role::InPlace(_) | Role::Inward, Tree::Object(members)) if holds_by_name(row.shape) => {
                 self.out.push('{');

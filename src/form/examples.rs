@@ -4,7 +4,7 @@ use super::FormFault;
 use super::dialect::Chart;
 use super::enforced;
 use super::source::{Node, below};
-use crate::json::Document;
+use crate::json::{Document, pointer};
 use serde_json::Value as Serde;
 
 /// Holds every `examples` of the form against the schema it stands in.
@@ -43,13 +43,8 @@ pub(crate) fn in_form(chart: &Chart<'_>, document: &Serde) -> Vec<FormFault> {
 /// The offset of the place a pointer names, or of the last place on the way to it.
 pub(crate) fn place(root: &Node, pointer: &str) -> usize {
     let mut node = root;
-    for token in pointer.split('/').skip(1) {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        let next = node.get(&token).or_else(|| {
-            let index: usize = token.parse().ok()?;
-            node.elements().get(index)
-        });
-        match next {
+    for token in pointer::tokens(pointer) {
+        match node.child(&token) {
             Some(next) => node = next,
             None => break,
         }

@@ -8,7 +8,7 @@ use super::dialect::{Chart, Mode, Step};
 use super::draft::Draft;
 use super::pattern;
 use super::references::Graph;
-use super::source::{Node, Tree};
+use super::source::{Node, Tree, below};
 
 /// Bytes without a bound.
 pub(crate) const ENDLESS: u64 = u64::MAX;
@@ -129,8 +129,7 @@ impl<'m> Measure<'m> {
 
     /// The places of the schemas within a keyword, in order.
     fn within(&self, place: usize, keyword: &str) -> Vec<usize> {
-        let mut pointer = self.chart.places[place].pointer.clone();
-        super::source::push_token(&mut pointer, keyword);
+        let pointer = below(&self.chart.places[place].pointer, keyword);
         self.graph.ways[place]
             .iter()
             .filter(|way| {

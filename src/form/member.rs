@@ -7,7 +7,8 @@
 use super::pattern::{self, Alphabet};
 use super::source::{Node, Tree};
 use super::{CompiledForm, enforced};
-use crate::json::{Decimal, Kind, Value};
+use crate::json::{Decimal, Kind, Value, pointer};
+use std::borrow::Cow;
 
 /// Characters that a member in a path may have.
 const LONGEST: u64 = 255;
@@ -37,7 +38,7 @@ impl CompiledForm {
     /// The member at a JSON Pointer (RFC 6901), if every value that this form admits has a scalar there whose text is
     /// 1 to 255 of `A-Z a-z 0-9 - . _ ~`, and neither `.` nor `..`.
     pub fn safe_member(&self, pointer: &str) -> Result<SafeMember, Unproven> {
-        let names: Vec<String> = pointer.split('/').skip(1).map(unescape).collect();
+        let names: Vec<String> = pointer::tokens(pointer).map(Cow::into_owned).collect();
         let why = |reason: String, suggestion: &str| Unproven { reason, suggestion: suggestion.to_owned() };
         if !pointer.starts_with('/') || names.iter().any(String::is_empty) {
             let reason = format!("`{{{pointer}}}` is no JSON Pointer to a member");
@@ -101,11 +102,6 @@ impl SafeMember {
         }
         Some(())
     }
-}
-
-/// RFC 6901, section 4.
-fn unescape(token: &str) -> String {
-    token.replace("~1", "/").replace("~0", "~")
 }
 
 /// What is not proven: how many names deep, and what would prove it.
@@ -201,22 +197,16 @@ impl<'n> Proof<'n> {
             self.fuel -= 1;
             all.push(schema);
             open.extend(schema.get("allOf").map(Node::elements).unwrap_or_default());
-            open.extend(schema.get("$ref").and_then(Node::as_text).and_then(|to| self.target(to)));
+            open.extend(schema.get("$ref").and_then(Node::as_text).filter(|_| self.follows).and_then(|to| target(self.root, to)));
         }
         all
     }
+}
 
-    fn target(&self, reference: &str) -> Option<&'n Node> {
-        let pointer = reference.strip_prefix('#').filter(|_| self.follows)?;
-        if pointer.contains('%') || !(pointer.is_empty() || pointer.starts_with('/')) {
-            return None;
-        }
-        pointer.split('/').skip(1).try_fold(self.root, |node, token| match &node.tree {
-            Tree::Array(elements) => elements.get(token.parse::<usize>().ok()?),
-            Tree::Object(_) => node.get(&unescape(token)),
-            Tree::Null | Tree::Boolean(_) | Tree::Number(_) | Tree::Text(_) => None,
-        })
-    }
+/// The place that a reference within the form leads to, where `#/…` means the same everywhere in it.
+fn target<'n>(root: &'n Node, reference: &str) -> Option<&'n Node> {
+    let pointer = pointer::of_reference(reference)?;
+    pointer::tokens(&pointer).try_fold(root, |node, token| node.child(&token))
 }
 
 /// Whether some schema within has a name of its own, from which `#/…` would be read.

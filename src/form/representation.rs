@@ -1,7 +1,7 @@
 //! Bytes computed at load, in every coding, with their entity tags.
 
 use super::CompiledForm;
-use super::source::print_text;
+use crate::json::push_quoted;
 use crate::media::Coding;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -110,7 +110,7 @@ impl Representation {
 pub fn arrival(context: &str, messages: &str, form: &CompiledForm, effort: Effort) -> Representation {
     let mut body = String::with_capacity(context.len() + messages.len() + form.published().len() + 80);
     body.push_str("{\"p\":");
-    print_text(context, &mut body);
+    push_quoted(context, &mut body);
     body.push_str(",\"m\":");
     body.push_str(messages);
     body.push_str(",\"s\":");

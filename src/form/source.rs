@@ -2,7 +2,8 @@
 //! value with its place in the text. The validator's own `serde_json::Value` keeps none of these.
 
 use super::FormFault;
-use crate::json::{Decimal, Document, Kind, Value};
+pub(crate) use crate::json::pointer::below;
+use crate::json::{Decimal, Document, Kind, Value, pointer, push_quoted};
 
 /// One JSON value of a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,15 @@ impl Node {
         self.members().iter().find(|(member, _)| member == name).map(|(_, value)| value)
     }
 
+    /// The member of this name, or the element of this number: one token of a JSON Pointer.
+    pub(crate) fn child(&self, name: &str) -> Option<&Self> {
+        match &self.tree {
+            Tree::Array(elements) => elements.get(pointer::index(name)?),
+            Tree::Object(_) => self.get(name),
+            Tree::Null | Tree::Boolean(_) | Tree::Number(_) | Tree::Text(_) => None,
+        }
+    }
+
     pub(crate) fn as_text(&self) -> Option<&str> {
         if let Tree::Text(text) = &self.tree { Some(text) } else { None }
     }
@@ -164,7 +174,7 @@ impl Node {
             Tree::Boolean(true) => out.push_str("true"),
             Tree::Boolean(false) => out.push_str("false"),
             Tree::Number(text) => out.push_str(text),
-            Tree::Text(text) => print_text(text, out),
+            Tree::Text(text) => push_quoted(text, out),
             Tree::Array(elements) => {
                 out.push('[');
                 for (index, element) in elements.iter().enumerate() {
@@ -181,7 +191,7 @@ impl Node {
                     if index > 0 {
                         out.push(',');
                     }
-                    print_text(name, out);
+                    push_quoted(name, out);
                     out.push(':');
                     value.print(out);
                 }
@@ -195,11 +205,6 @@ impl Node {
         self.print(&mut out);
         out
     }
-}
-
-/// Writes a JSON string.
-pub(crate) fn print_text(text: &str, out: &mut String) {
-    out.push_str(&serde_json::Value::from(text).to_string());
 }
 
 /// Parsed by the standard library: `serde_json` without `float_roundtrip` may miss by one unit.
@@ -230,26 +235,6 @@ pub(crate) fn compact(text: &str) -> String {
         out.push(character);
     }
     out
-}
-
-/// Appends one reference token to a JSON Pointer (RFC 6901, 3).
-pub(crate) fn push_token(pointer: &mut String, token: &str) {
-    pointer.push('/');
-    for character in token.chars() {
-        match character {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            other => pointer.push(other),
-        }
-    }
-}
-
-/// `pointer` one token longer.
-pub(crate) fn below(pointer: &str, token: &str) -> String {
-    let mut longer = String::with_capacity(pointer.len() + token.len() + 1);
-    longer.push_str(pointer);
-    push_token(&mut longer, token);
-    longer
 }
 
 fn syntax_reason(kind: crate::json::SyntaxKind) -> &'static str {

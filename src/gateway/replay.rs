@@ -2,6 +2,7 @@
 //! Words only; `store` keeps them, and decides nothing (REQUIREMENTS B-30).
 
 use super::head::ClientKey;
+use crate::hex;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::fmt;
@@ -81,20 +82,8 @@ impl From<[u8; 32]> for Fingerprint {
 impl ReceiptId {
     /// From 32 lower-case hexadecimal digits; `None` for anything else.
     pub fn read(digits: &str) -> Option<Self> {
-        let mut id = [0; 16];
-        let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
-        if pairs.len() != id.len() || !rest.is_empty() {
-            return None;
-        }
-        let value = |digit: u8| match digit {
-            b'0'..=b'9' => Some(digit - b'0'),
-            b'a'..=b'f' => Some(digit - b'a' + 10),
-            _ => None,
-        };
-        for (byte, [high, low]) in id.iter_mut().zip(pairs) {
-            *byte = value(*high)? << 4 | value(*low)?;
-        }
-        Some(Self(id))
+        let lower = !digits.bytes().any(|digit| digit.is_ascii_uppercase());
+        hex::bytes(digits).filter(|_| lower).map(Self)
     }
 
     /// As stored.
@@ -110,45 +99,41 @@ impl From<[u8; 16]> for ReceiptId {
     }
 }
 
-fn hex(f: &mut fmt::Formatter<'_>, bytes: &[u8]) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
-}
-
 /// 64 hexadecimal digits: what a log may say of a client's key.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(f, &self.0)
+        hex::write(f, &self.0)
     }
 }
 
 /// 32 hexadecimal digits, as [`ReceiptId::read`] takes them.
 impl fmt::Display for ReceiptId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(f, &self.0)
+        hex::write(f, &self.0)
     }
 }
 
 impl fmt::Debug for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(f, &self.0)
+        hex::write(f, &self.0)
     }
 }
 
 impl fmt::Debug for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(f, &self.0)
+        hex::write(f, &self.0)
     }
 }
 
 impl fmt::Debug for Fingerprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(f, &self.0)
+        hex::write(f, &self.0)
     }
 }
 
 impl fmt::Debug for ReceiptId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        hex(f, &self.0)
+        hex::write(f, &self.0)
     }
 }
 

@@ -9,9 +9,9 @@ use super::act;
 use super::head::{ClientKey, Head, Method};
 use super::route::Route;
 use super::{Gateway, Spot};
+use crate::hex;
 use crate::reason::{Reason, Rejection};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::hint::black_box;
 
 /// Bytes of a token, at most: what is longer is none, and is not hashed.
@@ -49,26 +49,13 @@ impl TokenHash {
     }
 
     /// From 64 hex digits.
-    pub fn parse(hex: &str) -> Option<Self> {
-        let mut hash = [0; 32];
-        if hex.len() != 2 * hash.len() {
-            return None;
-        }
-        for (byte, digits) in hash.iter_mut().zip(hex.as_bytes().chunks_exact(2)) {
-            for digit in digits {
-                *byte = *byte << 4 | u8::try_from(char::from(*digit).to_digit(16)?).ok()?;
-            }
-        }
-        Some(Self(hash))
+    pub fn parse(digits: &str) -> Option<Self> {
+        hex::bytes(digits).map(Self)
     }
 
     /// 64 hex digits, lower case.
     pub fn hex(&self) -> String {
-        self.0.iter().fold(String::with_capacity(64), |mut hex, byte| {
-            // Writing to a `String` cannot fail.
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex::of(&self.0)
     }
 
     /// Takes as long whichever bytes differ. A fold of our own: four lines need no crate, and what it compares are

@@ -9,6 +9,7 @@
 use super::page::{Paper, STYLE, source_of};
 use crate::form::Representation;
 use crate::gateway::{Own, Page, Route, Sheet};
+use crate::json::push_quoted;
 use std::sync::{Arc, LazyLock};
 
 /// Where programs look.
@@ -88,9 +89,9 @@ fn list(contents: &Contents<'_>) -> String {
             if !out.ends_with('{') {
                 out.push(',');
             }
-            quote(name, out);
+            push_quoted(name, out);
             out.push(':');
-            quote(value, out);
+            push_quoted(value, out);
         }
     };
     let mut out = "{\"addresses\":[".to_owned();
@@ -166,12 +167,6 @@ fn page(contents: &Contents<'_>) -> String {
 /// The host, where it is known.
 fn name<'c>(contents: &Contents<'c>) -> &'c str {
     contents.public_url.and_then(|url| url.split_once("://")).map_or("Addresses", |(_, rest)| rest)
-}
-
-/// A JSON string.
-fn quote(text: &str, out: &mut String) {
-    // Serialising text cannot fail.
-    out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! JSON text, written member by member: schemas go in as the text they are, and order is kept.
 
-use serde_json::Value;
+use crate::json::quoted;
 
 /// An object that is being written.
 #[derive(Debug)]
@@ -63,11 +63,6 @@ pub(super) fn array<T: AsRef<str>>(elements: impl IntoIterator<Item = T>) -> Str
     }
     out.push(']');
     out
-}
-
-/// A JSON string.
-pub(super) fn quoted(text: &str) -> String {
-    Value::from(text).to_string()
 }
 
 /// Compact JSON text with a line a value, indented by two, as people and other tools write it.

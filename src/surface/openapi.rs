@@ -11,9 +11,10 @@ mod responses;
 
 pub use super::object::pretty;
 
-use super::object::{Object, array, quoted};
+use super::object::{Object, array};
 use crate::form::{Embedded, Embedding, Root, digest};
 use crate::gateway::{Route, Stance};
+use crate::json::quoted;
 use std::net::Ipv4Addr;
 
 /// Where the document is.

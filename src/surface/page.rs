@@ -15,7 +15,7 @@ mod terms;
 use super::base64::base64;
 use crate::form::{Representation, digest};
 use crate::gateway::{Page, Route};
-use crate::json::Document;
+use crate::json::{Document, push_quoted};
 pub(super) use paper::Paper;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
@@ -195,9 +195,9 @@ fn island(subject: &Subject<'_>, example: Option<&str>) -> String {
         ("keyed", keyed(subject.route)),
     ] {
         if let Some(value) = value {
-            terms::quote(name, &mut json);
+            push_quoted(name, &mut json);
             json.push(':');
-            terms::quote(value, &mut json);
+            push_quoted(value, &mut json);
             json.push(',');
         }
     }

@@ -34,10 +34,10 @@ fn place(mismatch: &Mismatch) -> &str {
 fn wanted(form: &str, mismatch: &Mismatch, body: &[u8]) -> Option<String> {
     let (mut of_form, mut of_body) = (Document::new(), Document::new());
     let root = of_form.parse(form.as_bytes()).ok()?;
-    let value = follow(root, &mismatch.schema_pointer)?;
-    let instance = of_body.parse(body).ok().and_then(|body| follow(body, &mismatch.instance_pointer));
+    let value = root.find(&mismatch.schema_pointer)?;
+    let instance = of_body.parse(body).ok().and_then(|body| body.find(&mismatch.instance_pointer));
     let (schema, _) = mismatch.schema_pointer.rsplit_once('/').unwrap_or_default();
-    let schema = follow(root, schema);
+    let schema = root.find(schema);
     let text = || match value.kind() {
         Kind::String => value.as_str().unwrap_or_default().to_owned(),
         _ => printed(value),
@@ -83,17 +83,6 @@ fn wanted(form: &str, mismatch: &Mismatch, body: &[u8]) -> Option<String> {
         "contentEncoding" | "contentMediaType" => format!("must be {} within a string", text()),
         _ => return None,
     })
-}
-
-fn follow<'d>(mut value: Value<'d>, pointer: &str) -> Option<Value<'d>> {
-    for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
-        value = match value.as_array() {
-            Some(array) => array.elements().nth(name.parse().ok()?)?,
-            None => value.as_object()?.get(&name)?,
-        };
-    }
-    Some(value)
 }
 
 fn printed(value: Value<'_>) -> String {

@@ -8,11 +8,12 @@ use super::token::Holder;
 use super::upstream::Backend;
 use super::{Compiler, Distinct, Located, given};
 use crate::config::field::{Either, Field};
+use crate::config::raw;
 use crate::config::tree::{Mark, Tree};
 use crate::config::words::{NoneWord, RateWord};
-use crate::config::{inline, raw};
 use crate::form::{Effort, FormOptions, LintLevels, Numbers, arrival};
 use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
+use crate::json::quoted;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -249,7 +250,7 @@ impl Compiler<'_> {
             let role = self.required(&message.role, at, "role", "system");
             let content = self.required(&message.content, at, "content", "…");
             if let (Some(role), Some(content)) = (role, content) {
-                let (role, content) = (inline::quote(&role.0), inline::quote(content));
+                let (role, content) = (quoted(&role.0), quoted(content));
                 elements.push(format!("{{\"role\":{role},\"content\":{content}}}"));
             }
         }

@@ -1,40 +1,11 @@
-//! Small readers of schemas: values of keywords, patterns, formats.
+//! Small readers of schemas: constants, patterns, formats.
 
 use super::super::Construct;
-use crate::json::{Kind, Value};
-
-pub(super) fn get<'d>(schema: Value<'d>, keyword: &str) -> Option<Value<'d>> {
-    schema.as_object()?.get(keyword)
-}
+use crate::json::Value;
+use crate::json::schema::{elements, get};
 
 pub(super) fn has(schema: Value<'_>, keywords: &[&str]) -> bool {
     keywords.iter().any(|keyword| get(schema, keyword).is_some())
-}
-
-pub(super) fn elements<'d>(schema: Value<'d>, keyword: &str) -> Vec<Value<'d>> {
-    let array = get(schema, keyword).and_then(|value| value.as_array());
-    array.map(|array| array.elements().collect()).unwrap_or_default()
-}
-
-pub(super) fn members<'d>(schema: Value<'d>, keyword: &str) -> Vec<(&'d str, Value<'d>)> {
-    let object = get(schema, keyword).and_then(|value| value.as_object());
-    object.map(|object| object.members().collect()).unwrap_or_default()
-}
-
-pub(super) fn count(schema: Value<'_>, keyword: &str) -> Option<u64> {
-    get(schema, keyword)?.as_number()?.text().parse().ok()
-}
-
-pub(super) fn types(schema: Value<'_>) -> Vec<&str> {
-    match get(schema, "type") {
-        Some(name) if name.kind() == Kind::String => name.as_str().into_iter().collect(),
-        Some(_) => elements(schema, "type").into_iter().filter_map(|name| name.as_str()).collect(),
-        None => Vec::new(),
-    }
-}
-
-pub(super) fn below(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
 /// The texts of a constant or a list of constants.

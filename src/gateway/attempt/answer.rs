@@ -1,6 +1,7 @@
 //! The one shape of a GET-Action's answer: `{"code":…,"url":…}`, two keys in that order, and nothing else (U-06).
 
 use crate::gateway::reply::Reply;
+use crate::json::quoted;
 use bytes::Bytes;
 
 /// What a client that reads nothing else is told (U-07).
@@ -39,7 +40,7 @@ const KEPT: &[u8] = b"get_action 1\n";
 impl Answer {
     /// `url` is absolute.
     pub fn new(code: Code, url: &str) -> Self {
-        let body = format!("{{\"code\":\"{}\",\"url\":{}}}", code.name(), quote(url));
+        let body = format!("{{\"code\":\"{}\",\"url\":{}}}", code.name(), quoted(url));
         Self { code, body: Bytes::from(body) }
     }
 
@@ -75,10 +76,4 @@ impl Answer {
         );
         Reply { status, lines: Bytes::from(lines), body: self.body.clone() }
     }
-}
-
-/// JSON text of a string.
-pub(super) fn quote(text: &str) -> String {
-    // Serialising a `str` cannot fail.
-    serde_json::to_string(text).unwrap_or_default()
 }

@@ -4,7 +4,7 @@
 use super::query::Dropped;
 use super::secret;
 use crate::form::CompiledForm;
-use crate::json::{Document, Kind, Object, Value};
+use crate::json::{Document, Kind, Object, Value, pointer, quoted};
 use std::collections::HashMap;
 
 /// The names that carry the client's key, and so cannot be members.
@@ -83,14 +83,14 @@ impl Plan {
         let mut document = Document::new();
         // What is published has been parsed before; were it not JSON, it would have no members.
         let root = document.parse(form.published().as_bytes()).ok();
-        let Some(root) = root.and_then(|root| root.as_object()) else {
+        let Some((root, object)) = root.and_then(|root| Some((root, root.as_object()?))) else {
             return Err(vec![at("", "the form is not an object of members")]);
         };
-        let mut faults = closed(root);
+        let mut faults = closed(object);
         let mut plan = Self { parameters: Vec::new(), by_name: HashMap::new(), dropped };
-        let properties = root.get("properties").and_then(|properties| properties.as_object());
+        let properties = object.get("properties").and_then(|properties| properties.as_object());
         for (name, schema) in properties.into_iter().flat_map(|properties| properties.members()) {
-            let pointer = format!("/properties/{}", name.replace('~', "~0").replace('/', "~1"));
+            let pointer = pointer::below("/properties", name);
             faults.extend(plan.misnamed(name).map(|reason| at(&pointer, reason)));
             match scalar(root, schema, REFERENCES) {
                 Ok(scalar) => plan.add(name, scalar),
@@ -102,7 +102,7 @@ impl Plan {
 
     fn add(&mut self, name: &str, scalar: Scalar) {
         self.by_name.insert(name.to_owned(), self.parameters.len());
-        let opening = super::answer::quote(name) + ":";
+        let opening = quoted(name) + ":";
         self.parameters.push(Parameter { name: name.to_owned(), scalar, opening });
     }
 
@@ -158,7 +158,7 @@ fn closed(root: Object<'_>) -> Vec<Ineligible> {
 }
 
 /// The one scalar type of a member.
-fn scalar(root: Object<'_>, schema: Value<'_>, references: usize) -> Result<Scalar, String> {
+fn scalar(root: Value<'_>, schema: Value<'_>, references: usize) -> Result<Scalar, String> {
     let Some(schema) = schema.as_object() else {
         return Err("any value fits it: say `type`".into());
     };
@@ -172,7 +172,7 @@ fn scalar(root: Object<'_>, schema: Value<'_>, references: usize) -> Result<Scal
         return of_values(values.elements());
     }
     match schema.get("$ref").and_then(|reference| reference.as_str()) {
-        Some(reference) if references > 0 => match follow(root, reference) {
+        Some(reference) if references > 0 => match target(root, reference) {
             Some(target) => scalar(root, target, references - 1),
             None => {
                 Err(format!("`{reference}` is not followed here: a pointer into this form is, `#/$defs/…`"))
@@ -228,14 +228,7 @@ fn one(scalars: impl Iterator<Item = Result<Scalar, String>>) -> Result<Scalar, 
     found.ok_or_else(|| "nothing fits it".to_owned())
 }
 
-/// The value that a reference within the form points at (RFC 6901, 6).
-fn follow<'d>(root: Object<'d>, reference: &str) -> Option<Value<'d>> {
-    let mut steps = reference.strip_prefix("#/")?.split('/');
-    let name = |step: &str| step.replace("~1", "/").replace("~0", "~");
-    let first = root.get(&name(steps.next()?))?;
-    steps.try_fold(first, |value, step| {
-        let step = name(step);
-        let element = || value.as_array()?.elements().nth(step.parse().ok()?);
-        value.as_object().and_then(|object| object.get(&step)).or_else(element)
-    })
+/// The place within the form that a reference points at; the form itself is none.
+fn target<'d>(root: Value<'d>, reference: &str) -> Option<Value<'d>> {
+    root.find(&pointer::of_reference(reference).filter(|pointer| !pointer.is_empty())?)
 }

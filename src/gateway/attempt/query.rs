@@ -6,7 +6,8 @@
 
 use super::plan::{KEY_NAMES, Plan, Scalar};
 use super::secret;
-use crate::json::{Kind, Object};
+use crate::hex;
+use crate::json::{Kind, Object, push_quoted};
 use crate::reason::Reason;
 use bytes::Bytes;
 use std::borrow::Cow;
@@ -198,7 +199,7 @@ fn write(plan: &Plan, values: &[Option<Cow<'_, str>>]) -> Result<(Bytes, Vec<usi
         body.push_str(&parameter.opening);
         match parameter.scalar {
             Scalar::Text if secret::is_in(text) => return Err(Flaw::Secret),
-            Scalar::Text => body.push_str(&super::answer::quote(text)),
+            Scalar::Text => push_quoted(text, &mut body),
             Scalar::Integer if is_integer(text) => body.push_str(text),
             Scalar::Number if is_plain(text) => body.push_str(text),
             Scalar::Boolean if matches!(&**text, "true" | "false") => body.push_str(text),
@@ -261,7 +262,7 @@ fn decode(raw: &str) -> Result<Cow<'_, str>, Flaw> {
     while let [byte, after @ ..] = rest {
         let (decoded, left) = match (byte, after) {
             (b'+', _) => (b' ', after),
-            (b'%', [high, low, left @ ..]) => (hex(*high, *low).ok_or(Flaw::Encoding)?, left),
+            (b'%', [high, low, left @ ..]) => (hex::pair(*high, *low).ok_or(Flaw::Encoding)?, left),
             (b'%', _) => return Err(Flaw::Encoding),
             (byte, _) => (*byte, after),
         };
@@ -269,10 +270,4 @@ fn decode(raw: &str) -> Result<Cow<'_, str>, Flaw> {
         rest = left;
     }
     String::from_utf8(out).map(Cow::Owned).map_err(|_| Flaw::Encoding)
-}
-
-/// The byte that two hexadecimal digits stand for.
-fn hex(high: u8, low: u8) -> Option<u8> {
-    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    Some(digit(high)? << 4 | digit(low)?)
 }

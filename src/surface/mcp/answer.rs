@@ -2,6 +2,7 @@
 
 use super::revision::{Era, HANDSHAKE, STATELESS};
 use crate::gateway::{Outcome, Reply};
+use crate::json::write_quoted;
 use bytes::Bytes;
 
 /// Why a message is answered with an error, or not at all.
@@ -38,7 +39,7 @@ pub(super) enum Objection {
 impl Objection {
     pub(super) fn unsupported(revision: &str) -> Self {
         let mut text = Vec::new();
-        write_text(revision, &mut text);
+        write_quoted(revision, &mut text);
         Self::Unsupported(text)
     }
 
@@ -182,7 +183,7 @@ pub(super) fn done(body: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(2 * body.len() + body.len() / 8 + 80);
     out.extend_from_slice(b"\"content\":[{\"type\":\"text\",\"text\":");
     // A consequence is JSON, and so UTF-8.
-    write_text(&String::from_utf8_lossy(body), &mut out);
+    write_quoted(&String::from_utf8_lossy(body), &mut out);
     out.extend_from_slice(b"}]");
     let is_object = body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{');
     if is_object {
@@ -191,10 +192,4 @@ pub(super) fn done(body: &[u8]) -> Vec<u8> {
     }
     out.extend_from_slice(b",\"isError\":false}");
     out
-}
-
-/// A JSON string.
-pub(super) fn write_text(text: &str, out: &mut Vec<u8>) {
-    // Writing text to a `Vec` cannot fail.
-    let _ = serde_json::to_writer(out, text);
 }

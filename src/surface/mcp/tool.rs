@@ -1,7 +1,8 @@
 //! What the list says of a tool, and the server of itself.
 
-use super::answer::write_text;
 use crate::gateway::Tool;
+use crate::hex;
+use crate::json::quoted;
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
@@ -10,8 +11,8 @@ pub(super) fn draw(name: &str, tool: &Tool, form: &str, list: &mut String) {
     if !list.is_empty() {
         list.push(',');
     }
-    let title = tool.title.as_ref().map(|title| format!("\"title\":{},", text(title))).unwrap_or_default();
-    let description = text(&tool.description);
+    let title = tool.title.as_ref().map(|title| format!("\"title\":{},", quoted(title))).unwrap_or_default();
+    let description = quoted(&tool.description);
     let hints = &tool.hints;
     // Writing to a `String` cannot fail.
     let _ = write!(
@@ -24,26 +25,16 @@ pub(super) fn draw(name: &str, tool: &Tool, form: &str, list: &mut String) {
 
 /// `serverInfo`. The version follows the list: it tells a client that the tools changed, and nothing about the gateway.
 pub(super) fn server(name: &str, list: &str) -> String {
-    let mut version = String::new();
-    for byte in &Sha256::digest(list.as_bytes())[..6] {
-        let _ = write!(version, "{byte:02x}");
-    }
-    format!("{{\"name\":{},\"version\":\"{version}\"}}", text(name))
+    let version = hex::of(&Sha256::digest(list.as_bytes())[..6]);
+    format!("{{\"name\":{},\"version\":\"{version}\"}}", quoted(name))
 }
 
 /// What a model should know that no schema says.
 pub(super) fn instructions() -> String {
-    text(
+    quoted(
         "Each tool does one thing, and takes exactly what its inputSchema describes: no other members, no other types. A \
          call that is refused has done nothing, and why it was refused is not told; compare the arguments with the \
          schema again. When a call ends without an answer it may have been carried out: do not repeat it before you \
          know that it was not.",
     )
-}
-
-fn text(text: &str) -> String {
-    let mut out = Vec::new();
-    write_text(text, &mut out);
-    // JSON text is UTF-8.
-    String::from_utf8(out).unwrap_or_default()
 }

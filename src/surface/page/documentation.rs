@@ -5,7 +5,8 @@
 
 use super::paper::Paper;
 use super::terms;
-use crate::json::{Kind, Value};
+use crate::hex;
+use crate::json::{Kind, Value, pointer, schema};
 
 /// Bytes of documentation, about: what is behind is left out, and that is said.
 const LIMIT: usize = 24 << 10;
@@ -73,7 +74,7 @@ impl<'d> Writer<'d> {
         }
         self.summary(schema);
         for name in ["title", "description"] {
-            if let Some(text) = terms::text(schema, name).filter(|text| !text.is_empty()) {
+            if let Some(text) = schema::text(schema, name).filter(|text| !text.is_empty()) {
                 self.paper.markup("<p class=\"text\">").short(text, TEXT).markup("</p>");
             }
         }
@@ -85,7 +86,7 @@ impl<'d> Writer<'d> {
     /// One line: the reference, the type, the bounds.
     fn summary(&mut self, schema: Value<'d>) {
         let references = ["$ref", "$dynamicRef", "$recursiveRef"];
-        let named = references.into_iter().filter_map(|keyword| terms::text(schema, keyword));
+        let named = references.into_iter().filter_map(|keyword| schema::text(schema, keyword));
         let mut begun = false;
         for reference in named {
             self.paper.markup(if begun { " · " } else { "<p class=\"type\">" });
@@ -125,9 +126,9 @@ impl<'d> Writer<'d> {
     }
 
     fn members(&mut self, schema: Value<'d>) {
-        let named = terms::members(schema, "properties");
-        let patterns = terms::members(schema, "patternProperties");
-        let required: Vec<&str> = terms::names(schema, "required").collect();
+        let named = schema::members(schema, "properties");
+        let patterns = schema::members(schema, "patternProperties");
+        let required: Vec<&str> = schema::names(schema, "required").collect();
         let unlisted: Vec<&str> =
             required.iter().copied().filter(|name| named.iter().all(|(known, _)| known != name)).collect();
         if !(named.is_empty() && patterns.is_empty() && unlisted.is_empty()) {
@@ -169,7 +170,7 @@ impl<'d> Writer<'d> {
             ("unevaluatedProperties", "Every other member"),
             ("propertyNames", "Every member name"),
         ] {
-            match terms::get(schema, keyword) {
+            match schema::get(schema, keyword) {
                 Some(rest) if rest.as_bool() == Some(false) => {
                     self.paper.markup("<p class=\"soft\">No other members.</p>");
                 }
@@ -178,7 +179,7 @@ impl<'d> Writer<'d> {
             }
         }
         for keyword in ["dependentRequired", "dependentSchemas", "dependencies"] {
-            for (name, then) in terms::members(schema, keyword) {
+            for (name, then) in schema::members(schema, keyword) {
                 if self.paper.is_full() {
                     return;
                 }
@@ -196,10 +197,10 @@ impl<'d> Writer<'d> {
     }
 
     fn elements(&mut self, schema: Value<'d>) {
-        let items = terms::get(schema, "items");
+        let items = schema::get(schema, "items");
         let positions = match items {
-            Some(items) if items.kind() == Kind::Array => terms::elements(schema, "items"),
-            Some(_) | None => terms::elements(schema, "prefixItems"),
+            Some(items) if items.kind() == Kind::Array => schema::elements(schema, "items"),
+            Some(_) | None => schema::elements(schema, "prefixItems"),
         };
         self.alternatives("In this order", positions);
         if let Some(items) = items.filter(|items| items.kind() != Kind::Array) {
@@ -210,7 +211,7 @@ impl<'d> Writer<'d> {
             ("unevaluatedItems", "Each other element"),
             ("contains", "With an element such as"),
         ] {
-            if let Some(inner) = terms::get(schema, keyword) {
+            if let Some(inner) = schema::get(schema, keyword) {
                 self.nested(label, inner);
             }
         }
@@ -220,12 +221,12 @@ impl<'d> Writer<'d> {
         for (keyword, label) in
             [("anyOf", "Any of these"), ("oneOf", "Exactly one of these"), ("allOf", "All of these")]
         {
-            self.alternatives(label, terms::elements(schema, keyword));
+            self.alternatives(label, schema::elements(schema, keyword));
         }
         for (keyword, label) in
             [("not", "But not"), ("if", "If it is"), ("then", "then also"), ("else", "otherwise also")]
         {
-            if let Some(inner) = terms::get(schema, keyword) {
+            if let Some(inner) = schema::get(schema, keyword) {
                 self.nested(label, inner);
             }
         }
@@ -259,7 +260,7 @@ impl<'d> Writer<'d> {
 
 /// The last part of a reference.
 fn name_of(reference: &str) -> String {
-    let decoded = terms::percent_decoded(reference).unwrap_or_else(|| reference.to_owned());
+    let decoded = hex::percent_decoded(reference).unwrap_or_else(|| reference.to_owned());
     let last = decoded.rsplit(['/', '#']).next().unwrap_or_default();
-    last.replace("~1", "/").replace("~0", "~")
+    pointer::unescaped(last).into_owned()
 }

@@ -3,7 +3,7 @@
 use super::terms;
 use crate::form::CompiledForm;
 use crate::gateway::judge;
-use crate::json::{Document, Kind, Value};
+use crate::json::{Document, Kind, Value, push_quoted, schema};
 
 /// Bytes of an example that is shown; what is longer reads like noise in a shell.
 const LONGEST: usize = 2048;
@@ -33,33 +33,33 @@ struct Maker<'d> {
 impl<'d> Maker<'d> {
     fn value(&self, schema: Value<'d>, depth: u32, out: &mut String) -> Option<()> {
         let depth = depth.checked_sub(1).filter(|_| out.len() <= LONGEST)?;
-        let given = ["const", "default"].into_iter().find_map(|keyword| terms::get(schema, keyword));
+        let given = ["const", "default"].into_iter().find_map(|keyword| schema::get(schema, keyword));
         let listed = || {
-            ["examples", "enum"].into_iter().find_map(|list| terms::elements(schema, list).first().copied())
+            ["examples", "enum"].into_iter().find_map(|list| schema::elements(schema, list).first().copied())
         };
         if let Some(value) = given.or_else(listed) {
             out.push_str(&terms::printed(value));
             return Some(());
         }
-        if let Some(reference) = terms::text(schema, "$ref") {
+        if let Some(reference) = schema::text(schema, "$ref") {
             return self.value(terms::find(self.root, reference)?, depth, out);
         }
-        let named = terms::text(schema, "type").or_else(|| terms::names(schema, "type").next());
+        let named = schema::text(schema, "type").or_else(|| schema::names(schema, "type").next());
         let implied =
-            || ["properties", "required"].iter().any(|keyword| terms::get(schema, keyword).is_some());
+            || ["properties", "required"].iter().any(|keyword| schema::get(schema, keyword).is_some());
         match named.or_else(|| implied().then_some("object")) {
             Some("null") => out.push_str("null"),
             Some("boolean") => out.push_str("true"),
             Some("integer" | "number") => {
-                let bound = ["minimum", "maximum"].iter().find_map(|keyword| terms::get(schema, keyword));
+                let bound = ["minimum", "maximum"].iter().find_map(|keyword| schema::get(schema, keyword));
                 out.push_str(&bound.map_or("1".to_owned(), terms::printed));
             }
-            Some("string") => terms::quote(&text(schema), out),
+            Some("string") => push_quoted(&text(schema), out),
             Some("array") => self.array(schema, depth, out)?,
             Some("object") => self.object(schema, depth, out)?,
             Some(_) | None => {
                 let alternatives =
-                    ["anyOf", "oneOf", "allOf"].map(|keyword| terms::elements(schema, keyword));
+                    ["anyOf", "oneOf", "allOf"].map(|keyword| schema::elements(schema, keyword));
                 // The first that comes to an end: others may recur.
                 let start = out.len();
                 return alternatives.concat().into_iter().find_map(|alternative| {
@@ -73,11 +73,11 @@ impl<'d> Maker<'d> {
 
     fn object(&self, schema: Value<'d>, depth: u32, out: &mut String) -> Option<()> {
         out.push('{');
-        for (index, name) in terms::names(schema, "required").enumerate() {
+        for (index, name) in schema::names(schema, "required").enumerate() {
             out.push_str(if index > 0 { "," } else { "" });
-            terms::quote(name, out);
+            push_quoted(name, out);
             out.push(':');
-            match terms::members(schema, "properties").into_iter().find(|(known, _)| *known == name) {
+            match schema::members(schema, "properties").into_iter().find(|(known, _)| *known == name) {
                 Some((_, member)) => self.value(member, depth, out)?,
                 None => out.push_str("null"),
             }
@@ -87,11 +87,11 @@ impl<'d> Maker<'d> {
     }
 
     fn array(&self, schema: Value<'d>, depth: u32, out: &mut String) -> Option<()> {
-        let least = terms::get(schema, "minItems").and_then(|least| least.as_number()?.text().parse().ok());
-        let items = terms::get(schema, "items");
+        let least = schema::get(schema, "minItems").and_then(|least| least.as_number()?.text().parse().ok());
+        let items = schema::get(schema, "items");
         let positions = match items {
-            Some(items) if items.kind() == Kind::Array => terms::elements(schema, "items"),
-            Some(_) | None => terms::elements(schema, "prefixItems"),
+            Some(items) if items.kind() == Kind::Array => schema::elements(schema, "items"),
+            Some(_) | None => schema::elements(schema, "prefixItems"),
         };
         out.push('[');
         for index in 0..least.unwrap_or(0) {
@@ -107,7 +107,7 @@ impl<'d> Maker<'d> {
 }
 
 fn text(schema: Value<'_>) -> String {
-    let plain = match terms::text(schema, "format") {
+    let plain = match schema::text(schema, "format") {
         Some("date") => "2026-01-31",
         Some("date-time") => "2026-01-31T12:00:00Z",
         Some("time") => "12:00:00Z",
@@ -123,7 +123,7 @@ fn text(schema: Value<'_>) -> String {
         Some(_) | None => "text",
     };
     let count =
-        |keyword: &str| -> Option<usize> { terms::get(schema, keyword)?.as_number()?.text().parse().ok() };
+        |keyword: &str| -> Option<usize> { schema::get(schema, keyword)?.as_number()?.text().parse().ok() };
     let mut text = plain.to_owned();
     while text.chars().count() < count("minLength").unwrap_or(0).min(MADE) {
         text.push('x');

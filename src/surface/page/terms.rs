@@ -1,41 +1,11 @@
-//! What a schema asks, in words; and small readers of schemas.
+//! What a schema asks, in words.
 
 use super::paper::Paper;
-use crate::json::{Kind, Value};
+use crate::json::schema::{elements, get, is_set, number, types};
+use crate::json::{Kind, Value, pointer, push_quoted};
 
 /// Values of an `enum` that are listed.
 const LISTED: usize = 60;
-
-pub(super) fn get<'d>(schema: Value<'d>, keyword: &str) -> Option<Value<'d>> {
-    schema.as_object()?.get(keyword)
-}
-
-pub(super) fn text<'d>(schema: Value<'d>, keyword: &str) -> Option<&'d str> {
-    get(schema, keyword)?.as_str()
-}
-
-pub(super) fn elements<'d>(schema: Value<'d>, keyword: &str) -> Vec<Value<'d>> {
-    let array = get(schema, keyword).and_then(|value| value.as_array());
-    array.map(|array| array.elements().collect()).unwrap_or_default()
-}
-
-pub(super) fn members<'d>(schema: Value<'d>, keyword: &str) -> Vec<(&'d str, Value<'d>)> {
-    let object = get(schema, keyword).and_then(|value| value.as_object());
-    object.map(|object| object.members().collect()).unwrap_or_default()
-}
-
-pub(super) fn names<'d>(schema: Value<'d>, keyword: &str) -> impl Iterator<Item = &'d str> {
-    elements(schema, keyword).into_iter().filter_map(|name| name.as_str())
-}
-
-/// Whether a keyword is there and says `true`.
-fn is_set(schema: Value<'_>, keyword: &str) -> bool {
-    get(schema, keyword).and_then(|value| value.as_bool()) == Some(true)
-}
-
-fn number<'d>(schema: Value<'d>, keyword: &str) -> Option<&'d str> {
-    Some(get(schema, keyword)?.as_number()?.text())
-}
 
 /// Compact JSON text; numbers as they are written.
 pub(super) fn printed(value: Value<'_>) -> String {
@@ -49,7 +19,7 @@ fn print(value: Value<'_>, out: &mut String) {
         Kind::Null => out.push_str("null"),
         Kind::Boolean => out.push_str(if value.as_bool() == Some(true) { "true" } else { "false" }),
         Kind::Number => out.push_str(value.as_number().as_ref().map_or("", |number| number.text())),
-        Kind::String => quote(value.as_str().unwrap_or_default(), out),
+        Kind::String => push_quoted(value.as_str().unwrap_or_default(), out),
         Kind::Array => {
             out.push('[');
             let elements = value.as_array().into_iter().flat_map(|array| array.elements());
@@ -64,18 +34,13 @@ fn print(value: Value<'_>, out: &mut String) {
             let members = value.as_object().into_iter().flat_map(|object| object.members());
             for (index, (name, member)) in members.enumerate() {
                 out.push_str(if index > 0 { "," } else { "" });
-                quote(name, out);
+                push_quoted(name, out);
                 out.push(':');
                 print(member, out);
             }
             out.push('}');
         }
     }
-}
-
-/// A JSON string.
-pub(super) fn quote(text: &str, out: &mut String) {
-    out.push_str(&serde_json::Value::from(text).to_string());
 }
 
 /// Gives each part of the line that says what a schema asks of a value by itself.
@@ -148,13 +113,6 @@ fn choices(paper: &mut Paper, listed: &[Value<'_>]) {
     }
 }
 
-fn types(schema: Value<'_>) -> Vec<&str> {
-    match text(schema, "type") {
-        Some(one) => vec![one],
-        None => names(schema, "type").collect(),
-    }
-}
-
 /// Lengths, counts and ranges, as they are written.
 fn bounds(schema: Value<'_>) -> Vec<String> {
     let mut phrases = Vec::new();
@@ -189,33 +147,7 @@ fn bounds(schema: Value<'_>) -> Vec<String> {
     phrases
 }
 
-/// What a reference within the form points at; references by name are left to the JSON.
+/// What a reference within the form points at; references by name, and to the whole form, are left to the JSON.
 pub(super) fn find<'d>(form: Value<'d>, reference: &str) -> Option<Value<'d>> {
-    let pointer = percent_decoded(reference.strip_prefix('#')?)?;
-    let mut value = form;
-    for token in pointer.strip_prefix('/')?.split('/') {
-        let token = token.replace("~1", "/").replace("~0", "~");
-        value = match value.as_array() {
-            Some(elements) => elements.elements().nth(token.parse().ok()?)?,
-            None => value.as_object()?.get(&token)?,
-        };
-    }
-    Some(value)
-}
-
-pub(super) fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [byte, more @ ..] = rest {
-        rest = more;
-        if *byte == b'%' {
-            let [high, low, more @ ..] = rest else { return None };
-            let digit = |byte: &u8| char::from(*byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-            bytes.push(digit(high)? << 4 | digit(low)?);
-            rest = more;
-        } else {
-            bytes.push(*byte);
-        }
-    }
-    String::from_utf8(bytes).ok()
+    form.find(&pointer::of_reference(reference).filter(|pointer| !pointer.is_empty())?)
 }
