@@ -87,6 +87,7 @@ impl Compiler<'_> {
         let routes = self.routes(file, &lints, &defaults, &upstreams, &holders);
         let surfaces = self.surfaces(file, &defaults, &routes);
         self.warn_of_unused(file, &upstreams);
+        self.check_hashes(file, &routes);
         self.warn_of_unused_store(file, &routes);
         let operators = self.operators(file, &holders);
         let trusted_proxies = self.networks(&file.trusted_proxies);

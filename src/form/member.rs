@@ -4,6 +4,8 @@
 //! The proof looks through `allOf`, `$ref` within the document, and every alternative of `anyOf` and `oneOf`. What
 //! it does not look at only narrows what fits, so leaving it out cannot make it wrong, only more careful.
 
+mod reach;
+
 use super::pattern::{self, Alphabet};
 use super::source::{Node, Tree};
 use super::{CompiledForm, enforced};
@@ -197,7 +199,13 @@ impl<'n> Proof<'n> {
             self.fuel -= 1;
             all.push(schema);
             open.extend(schema.get("allOf").map(Node::elements).unwrap_or_default());
-            open.extend(schema.get("$ref").and_then(Node::as_text).filter(|_| self.follows).and_then(|to| target(self.root, to)));
+            open.extend(
+                schema
+                    .get("$ref")
+                    .and_then(Node::as_text)
+                    .filter(|_| self.follows)
+                    .and_then(|to| target(self.root, to)),
+            );
         }
         all
     }

@@ -1,12 +1,14 @@
 //! The backends.
 
-use super::{Compiler, given};
+use super::{Compiler, Located, given, members};
+use crate::config::fault::nearest;
 use crate::config::field::{Either, Field, Name};
 use crate::config::raw;
 use crate::config::tree::{Mark, Tree};
-use crate::config::words::{BalanceWord, HostWord, ServerUrl};
+use crate::config::words::{BalanceWord, HashKey, HostWord, ServerUrl};
+use crate::form::CompiledForm;
 use crate::gateway::{
-    Balance, Ejection, Fleet, HealthCheck, MOST_SERVERS, Piece, Seat, Server, Timeouts, Upstream,
+    Balance, Ejection, Fleet, HashBy, HealthCheck, MOST_SERVERS, Piece, Seat, Server, Timeouts, Upstream,
 };
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -20,6 +22,9 @@ const LONGEST_EXCHANGE: Duration = Duration::from_secs(40);
 /// How often a server may be asked whether it is up, and its name be looked up.
 const CHECK: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_hours(1);
 const RESOLVE: RangeInclusive<Duration> = Duration::from_secs(1)..=Duration::from_hours(1);
+
+/// Members that a form has, as many as are named to whoever named another.
+const TOLD: usize = 8;
 
 /// An entry of `upstreams:`, also when it is wrong: a route that names it is not.
 pub(super) struct Backend {
@@ -178,6 +183,39 @@ impl Compiler<'_> {
             connect: self.time(&given.connect, Duration::from_secs(1)),
             exchange,
             idle: self.time(&given.idle, Duration::from_secs(50)),
+        }
+    }
+
+    /// A member that no body can have decides nothing: every act would go by its client, and nobody would know.
+    pub(super) fn check_hashes(&self, file: &raw::File, routes: &[Located]) {
+        // Routes that are wrong themselves are not among them: their forms may have the member.
+        if file.routes.given().map_or(0, Vec::len) != routes.len() {
+            return;
+        }
+        for (name, _, entry) in members(&file.upstreams) {
+            let Some(Either::Mapping(balance)) = entry.balance.given() else { continue };
+            let Field::Given(at, HashKey(HashBy::Member(pointer))) = &balance.hash else { continue };
+            let goes_there = |located: &&Located| located.route.outbound.upstream.name == name.text;
+            let forms: Vec<&CompiledForm> =
+                routes.iter().filter(goes_there).map(|located| &*located.route.form).collect();
+            if forms.is_empty() || forms.iter().any(|form| form.may_hold_scalar(pointer)) {
+                continue;
+            }
+            let known: BTreeSet<String> = forms.iter().flat_map(|form| form.scalar_members()).collect();
+            let suggestion = match nearest(pointer, known.iter().map(String::as_str)) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if known.is_empty() => "`client`".to_owned(),
+                None => {
+                    let some: Vec<&str> = known.iter().map(String::as_str).take(TOLD).collect();
+                    format!("`client`, or one of {}", some.join(", "))
+                }
+            };
+            let reason = format!(
+                "no form of a route to `{}` admits a string, number or boolean at `{}`: it has no effect",
+                name.text.escape_debug(),
+                pointer.escape_debug()
+            );
+            self.fault_with(*at, reason, suggestion);
         }
     }
 
