@@ -27,6 +27,7 @@ mod members;
 mod naming;
 mod object;
 mod openapi;
+mod ordered;
 mod recorded;
 mod report;
 mod server;

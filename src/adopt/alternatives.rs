@@ -8,6 +8,7 @@ use super::source::Place;
 use super::translate::{Stand, Translation, described};
 use super::whole::{Alternatives, Kinds, Rule, Whole};
 use super::written::Written;
+use std::collections::HashSet;
 
 /// Members looked through within each other, to tell alternatives apart.
 const DEEPEST: usize = 3;
@@ -26,7 +27,7 @@ impl<'d> Translation<'d, '_> {
             alternative.at = place.at.to_string();
             self.gathering.gather(place, &mut alternative)?;
             if let Some((member, values)) = &set.told_by {
-                alternative.property(member).only = values.get(index).cloned();
+                alternative.properties.entry(member).only = values.get(index).cloned();
                 alternative.require(member);
             }
             each.push(alternative);
@@ -42,13 +43,15 @@ impl<'d> Translation<'d, '_> {
                 }
             }
         }
-        let mut kept: Vec<Written> = Vec::new();
+        let (mut kept, mut met) = (Vec::new(), HashSet::new());
         let mut first = None;
         let mut refused = Vec::new();
         for alternative in each {
             let at = alternative.at.clone();
             match self.schema(alternative, stand.optional()) {
-                Ok(schema) => flatten(schema, &mut kept),
+                Ok(schema) => {
+                    kept.extend(flatten(schema).into_iter().filter(|schema| met.insert(schema.clone())));
+                }
                 Err(refusal) if refusal.cause == Cause::Large => return Err(refusal),
                 Err(refusal) => {
                     refused.push((at, refusal.clone()));
@@ -90,10 +93,8 @@ impl<'d> Translation<'d, '_> {
                 }
                 // A member that only the other one requires: whoever sends it means the other.
                 let (mine, theirs) = (&each[own], &each[other]);
-                let telling = theirs.required.iter().find(|name| {
-                    !mine.requires(name) && mine.properties.iter().any(|(known, _)| known == *name)
-                });
-                let Some(telling) = telling.cloned() else {
+                let tells = |name: &&String| !mine.requires(name) && mine.properties.has(name);
+                let Some(telling) = theirs.required.names().find(tells).cloned() else {
                     let reason = format!(
                         "the alternatives {} and {} of a `oneOf` overlap: which one counts cannot be said",
                         own + 1,
@@ -107,7 +108,7 @@ impl<'d> Translation<'d, '_> {
                     other + 1
                 );
                 self.gathering.ledger.dropped(mine.at.clone(), why);
-                each[own].properties.retain(|(known, _)| *known != telling);
+                each[own].properties.remove(&telling);
             }
         }
         Ok(())
@@ -121,28 +122,28 @@ impl<'d> Translation<'d, '_> {
             return Ok(!own.meant().is_empty());
         }
         if let (Some(own), Some(other)) = (&own.values, &other.values)
-            && !own.iter().any(|value| other.contains(value))
+            && own.iter().collect::<HashSet<_>>().is_disjoint(&other.iter().collect())
         {
             return Ok(true);
         }
         if common != Kinds::OBJECT || left == 0 {
             return Ok(false);
         }
-        for name in &other.required {
-            if own.properties.iter().all(|(known, _)| known != name) && !own.requires(name) && !is_map(own) {
+        for name in other.required.names() {
+            if !own.properties.has(name) && !own.requires(name) && !is_map(own) {
                 // It must not be `readOnly`: then a request need not send it.
-                let places =
-                    other.properties.iter().find(|(known, _)| known == name).map(|(_, p)| p.places.clone());
-                if !self.gathering.all(&other.at, &places.unwrap_or_default())?.read_only {
+                let places: &[Place<'d>] =
+                    other.properties.get(name).map(|property| &*property.places).unwrap_or_default();
+                if !self.gathering.all(&other.at, places)?.read_only {
                     return Ok(true);
                 }
             }
         }
-        for name in &own.required {
+        for name in own.required.names() {
             let closed = other.closings.iter().any(|closing| {
                 matches!(closing.rule, Rule::None)
                     && !closing.patterned
-                    && !closing.own.contains(&name.as_str())
+                    && !closing.own.contains(name.as_str())
             });
             let mine = self.member(own, name)?;
             if mine.read_only {
@@ -151,7 +152,7 @@ impl<'d> Translation<'d, '_> {
             if closed {
                 return Ok(true);
             }
-            if other.properties.iter().any(|(known, _)| known == name) {
+            if other.properties.has(name) {
                 let theirs = self.member(other, name)?;
                 if self.apart(&mine, &theirs, left - 1)? {
                     return Ok(true);
@@ -162,7 +163,7 @@ impl<'d> Translation<'d, '_> {
     }
 
     fn member(&mut self, whole: &Whole<'d>, name: &str) -> Result<Whole<'d>, Refusal> {
-        let property = whole.properties.iter().find(|(known, _)| known == name).map(|(_, property)| property);
+        let property = whole.properties.get(name);
         let places: &[Place<'d>] = property.map(|property| property.places.as_slice()).unwrap_or_default();
         let mut member = self.gathering.all(&whole.at, places)?;
         if let Some(only) = property.and_then(|property| property.only.as_ref()) {
@@ -223,8 +224,8 @@ fn with_words(words: Written, schema: Written) -> Written {
 }
 
 /// An alternative that is nothing but alternatives is as good as they are.
-fn flatten(schema: Written, kept: &mut Vec<Written>) {
-    let nested = match schema {
+fn flatten(schema: Written) -> Vec<Written> {
+    match schema {
         Written::Object(mut members) if members.len() == 1 && members[0].0 == "anyOf" => {
             match members.remove(0).1 {
                 Written::Array(schemas) => schemas,
@@ -232,11 +233,6 @@ fn flatten(schema: Written, kept: &mut Vec<Written>) {
             }
         }
         schema => vec![schema],
-    };
-    for schema in nested {
-        if !kept.contains(&schema) {
-            kept.push(schema);
-        }
     }
 }
 

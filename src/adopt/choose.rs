@@ -2,6 +2,7 @@
 
 use super::source::{Dialect, Links, Place, Source};
 use crate::form::Node;
+use std::collections::HashSet;
 
 const METHODS: &[&str] = &["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"];
 
@@ -215,18 +216,17 @@ impl<'d> Choosing<'d, '_> {
     ) -> Result<Vec<Place<'d>>, (NotCarried, String)> {
         let own = operation.member("parameters");
         let shared = self.item.member("parameters");
-        let mut known: Vec<(String, String)> = Vec::new();
+        let mut known = HashSet::new();
         let mut kept = Vec::new();
         for parameter in own.iter().chain(&shared).flat_map(Place::elements) {
             let parameter =
                 self.links.through(parameter).map_err(|reason| (NotCarried::Unreadable, reason))?;
             let text = |name: &str| parameter.node.get(name).and_then(Node::as_text).unwrap_or_default();
             let (name, stands) = (text("name").to_owned(), text("in").to_owned());
-            if known.contains(&(name.clone(), stands.clone())) {
+            if !known.insert((name.clone(), stands.clone())) {
                 continue;
             }
             let required = parameter.node.get("required").and_then(Node::as_bool) == Some(true);
-            known.push((name.clone(), stands.clone()));
             match stands.as_str() {
                 // Ignored there: the media type and authorization are said elsewhere (OpenAPI, Parameter Object).
                 "header"
@@ -337,13 +337,9 @@ impl<'d> Choosing<'d, '_> {
         if requirements.iter().any(|requirement| requirement.node.members().is_empty()) {
             return Vec::new();
         }
-        let mut names: Vec<String> = Vec::new();
-        for (name, _) in requirements.iter().flat_map(|requirement| requirement.node.members()) {
-            if !names.contains(name) {
-                names.push(name.clone());
-            }
-        }
-        names
+        let mut met = HashSet::new();
+        let names = requirements.iter().flat_map(|requirement| requirement.node.members());
+        names.map(|(name, _)| name.clone()).filter(|name| met.insert(name.clone())).collect()
     }
 }
 

@@ -7,6 +7,10 @@ use super::whole::{Alternatives, Closing, Kinds, Rule, Whole};
 use super::written::Written;
 use crate::form::{Node, checks_format};
 use crate::json::{Decimal, Document};
+use std::collections::HashSet;
+
+/// References that are followed, each to the next; documents that are written have few.
+const DEEPEST: usize = 64;
 
 /// Why a schema is not carried.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -87,11 +91,20 @@ impl<'d> Gathering<'d, '_> {
         }
         if let Some(reference) = reference {
             let target = self.links.target(reference).map_err(|reason| Refusal::other(&place.at, reason))?;
-            if whole.through.contains(&target.address()) {
+            let address = target.address();
+            if whole.open.contains(&address) {
                 return Err(Refusal::new(&place.at, "it refers to itself without end", Cause::Deep));
             }
-            whole.through.push(target.address());
-            self.gather(&target, whole)?;
+            if whole.open.len() >= DEEPEST {
+                let reason = format!("more than {DEEPEST} references, each to the next");
+                return Err(Refusal::new(&place.at, reason, Cause::Deep));
+            }
+            // What has been said once, by way of another part, says nothing more.
+            if whole.through.insert(address) {
+                whole.open.push(address);
+                self.gather(&target, whole)?;
+                whole.open.pop();
+            }
         }
         for part in place.member("allOf").iter().flat_map(Place::elements) {
             self.gather(&part, whole)?;
@@ -126,13 +139,9 @@ impl<'d> Gathering<'d, '_> {
                 (None, _) => self.ledger.dropped(at, shape_is_wrong),
             },
             "enum" if node.is_array() => {
-                let mut values = Vec::new();
-                for value in node.elements().iter().map(Written::of) {
-                    if !values.contains(&value) {
-                        values.push(value);
-                    }
-                }
-                whole.list(values);
+                let mut met = HashSet::new();
+                let values = node.elements().iter().map(Written::of);
+                whole.list(values.filter(|value| met.insert(value.clone())).collect());
                 self.ledger.carried(at);
             }
             "const" => {
@@ -141,7 +150,7 @@ impl<'d> Gathering<'d, '_> {
             }
             "properties" if node.is_object() => {
                 for (member, schema) in value.members() {
-                    whole.property(member).places.push(schema);
+                    whole.properties.entry(member).places.push(schema);
                 }
                 self.ledger.carried(at);
             }
@@ -281,9 +290,7 @@ impl<'d> Gathering<'d, '_> {
                 return self.ledger.translated(at);
             }
             ("multipleOf", Some(number), _) if Decimal::read(number) > Some(Decimal::ZERO) => {
-                if !whole.multiples.iter().any(|known| known == number) {
-                    whole.multiples.push(number.to_owned());
-                }
+                whole.multiples.entry(number);
             }
             ("minLength", _, Some(count)) => whole.min_length = whole.min_length.max(count),
             ("maxLength", _, Some(count)) => tighter(&mut whole.max_length, count),
@@ -298,8 +305,8 @@ impl<'d> Gathering<'d, '_> {
         }
         match (name, node.as_text(), node.as_bool()) {
             ("pattern", Some(pattern), _) => {
-                if whole.patterns.iter().all(|(known, _)| known != pattern) {
-                    whole.patterns.push((pattern.to_owned(), at.clone()));
+                if !whole.patterns.has(pattern) {
+                    whole.patterns.entry(pattern).clone_from(&at);
                 }
                 self.ledger.carried(at);
             }
@@ -334,9 +341,7 @@ impl<'d> Gathering<'d, '_> {
 
     fn format(&mut self, format: &str, at: String, whole: &mut Whole<'d>) {
         if checks_format(format) {
-            if whole.formats.iter().all(|known| known != format) {
-                whole.formats.push(format.to_owned());
-            }
+            whole.formats.entry(format);
             return self.ledger.carried(at);
         }
         match format {
@@ -347,7 +352,7 @@ impl<'d> Gathering<'d, '_> {
             }
             "int64" => self.ledger.translated(at),
             "binary" => {
-                whole.formats.push("binary".to_owned());
+                whole.formats.entry("binary");
                 self.ledger.dropped(at, "bytes cannot be in a JSON body");
             }
             _ => self.ledger.dropped(at, format!("the format `{format}` is not checked")),

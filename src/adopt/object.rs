@@ -16,8 +16,8 @@ impl<'d> Translation<'d, '_> {
         let mut members = Vec::new();
         let mut required: Vec<&str> = Vec::new();
         let mut left_out = 0;
-        for name in &whole.required {
-            if whole.properties.iter().all(|(known, _)| known != name) && whole.patterned.is_empty() {
+        for name in whole.required.names() {
+            if !whole.properties.has(name) && whole.patterned.is_empty() {
                 // Declared nowhere: whatever the schemas of other members say, they say about this one.
                 match self.undeclared(whole, name, stand)? {
                     Some(schema) => members.push((name.clone(), schema)),
@@ -31,7 +31,7 @@ impl<'d> Translation<'d, '_> {
                 required.push(name);
             }
         }
-        for (name, property) in &whole.properties {
+        for (name, property) in whole.properties.iter() {
             let must = whole.requires(name);
             let pointer =
                 property.places.first().map_or_else(|| whole.at.clone(), |place| place.at.to_string());
@@ -134,12 +134,12 @@ impl<'d> Translation<'d, '_> {
         name: &str,
         stand: Stand<'_>,
     ) -> Result<Option<Written>, Refusal> {
-        let Some((_, property)) = whole.properties.iter().find(|(known, _)| known == name) else {
+        let Some(property) = whole.properties.get(name) else {
             return Ok(None);
         };
         let mut places = property.places.clone();
         for closing in &whole.closings {
-            if closing.own.contains(&name) || closing.patterned {
+            if closing.own.contains(name) || closing.patterned {
                 continue;
             }
             match &closing.rule {

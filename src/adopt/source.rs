@@ -133,15 +133,20 @@ impl Source {
     }
 }
 
+/// Members from which on an object is not searched from its beginning for each reference.
+const LARGE: usize = 32;
+
 /// Follows references; each is looked up once.
 pub(super) struct Links<'d> {
     source: &'d Source,
     known: RefCell<HashMap<String, Option<Place<'d>>>>,
+    /// Members of large objects that were looked into, by the object's address: references point into few of them.
+    members: RefCell<HashMap<usize, HashMap<&'d str, &'d Node>>>,
 }
 
 impl<'d> Links<'d> {
     pub(super) fn of(source: &'d Source) -> Self {
-        Self { source, known: RefCell::default() }
+        Self { source, known: RefCell::default(), members: RefCell::default() }
     }
 
     /// What a reference leads to, or why it does not.
@@ -163,10 +168,21 @@ impl<'d> Links<'d> {
         // Some documents write a `%` that stands for itself.
         let pointer = hex::percent_decoded(fragment).unwrap_or_else(|| fragment.to_owned());
         for name in pointer::tokens(&pointer) {
-            node = node.child(&name)?;
+            node = self.child(node, &name)?;
             pointer::push_token(&mut at, &name);
         }
         Some(Place { node, at: at.into() })
+    }
+
+    fn child(&self, node: &'d Node, name: &str) -> Option<&'d Node> {
+        if node.members().len() < LARGE {
+            return node.child(name);
+        }
+        let mut known = self.members.borrow_mut();
+        let members = known
+            .entry(std::ptr::from_ref(node).addr())
+            .or_insert_with(|| node.members().iter().map(|(name, value)| (name.as_str(), value)).collect());
+        members.get(name).copied()
     }
 
     /// A place, or what its `$ref` leads to: for parameters, bodies, path items.

@@ -183,8 +183,8 @@ impl<'d, 'g> Translation<'d, 'g> {
                     None => {}
                 }
             }
-            for (index, divisor) in whole.multiples.iter().enumerate() {
-                let divisor = Written::number(&divisor);
+            for (index, divisor) in whole.multiples.names().enumerate() {
+                let divisor = Written::number(divisor);
                 if index == 0 {
                     out.put("multipleOf", divisor);
                 } else {
@@ -205,7 +205,7 @@ impl<'d, 'g> Translation<'d, 'g> {
         out: &mut Written,
         more: &mut Vec<Written>,
     ) -> Result<(), Refusal> {
-        if whole.formats.iter().any(|format| format == "binary") {
+        if whole.formats.has("binary") {
             return Err(Refusal::other(&whole.at, "bytes cannot be in a JSON body (`format: binary`)"));
         }
         let mut ends = false;
@@ -220,7 +220,7 @@ impl<'d, 'g> Translation<'d, 'g> {
                 more.push(Written::Object(vec![("pattern".to_owned(), pattern)]));
             }
         }
-        for (index, format) in whole.formats.iter().enumerate() {
+        for (index, format) in whole.formats.names().enumerate() {
             let format = Written::text(format);
             if index == 0 {
                 out.put("format", format);
@@ -231,7 +231,7 @@ impl<'d, 'g> Translation<'d, 'g> {
         if whole.min_length > 0 {
             out.put("minLength", Written::number(&whole.min_length));
         }
-        let window = whole.formats.iter().filter_map(|format| window(format)).min();
+        let window = whole.formats.names().filter_map(|format| window(format)).min();
         match (whole.max_length, window) {
             (Some(most), _) => out.put("maxLength", Written::number(&most)),
             (None, _) if !guess || ends => {}

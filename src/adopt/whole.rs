@@ -1,8 +1,10 @@
 //! One schema with its `$ref` and `allOf` written out: what all of its parts say, gathered.
 
+use super::ordered::Ordered;
 use super::source::Place;
 use super::written::Written;
 use crate::json::Decimal;
+use std::collections::HashSet;
 
 /// Sets of JSON types. An integer is a number; `NUMBER` stands for those that are none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +115,7 @@ impl Limit {
 pub(super) struct Closing<'d> {
     pub(super) rule: Rule<'d>,
     /// Names that it declares itself.
-    pub(super) own: Vec<&'d str>,
+    pub(super) own: HashSet<&'d str>,
     /// Whether it declares patterns besides.
     pub(super) patterned: bool,
     /// Where the rule stands.
@@ -154,19 +156,20 @@ pub(super) struct Whole<'d> {
     pub(super) values: Option<Vec<Written>>,
     pub(super) low: Option<Limit>,
     pub(super) high: Option<Limit>,
-    pub(super) multiples: Vec<String>,
+    pub(super) multiples: Ordered<()>,
     pub(super) min_length: u64,
     pub(super) max_length: Option<u64>,
-    pub(super) patterns: Vec<(String, String)>,
-    pub(super) formats: Vec<String>,
+    /// Each with the place where it stands.
+    pub(super) patterns: Ordered<String>,
+    pub(super) formats: Ordered<()>,
     pub(super) items: Vec<Place<'d>>,
     pub(super) prefix: Vec<Place<'d>>,
     pub(super) contains: Vec<(Place<'d>, Option<u64>)>,
     pub(super) min_items: u64,
     pub(super) max_items: Option<u64>,
     pub(super) unique: bool,
-    pub(super) properties: Vec<(String, Property<'d>)>,
-    pub(super) required: Vec<String>,
+    pub(super) properties: Ordered<Property<'d>>,
+    pub(super) required: Ordered<()>,
     pub(super) closings: Vec<Closing<'d>>,
     pub(super) patterned: Vec<(String, Place<'d>)>,
     pub(super) names: Vec<Place<'d>>,
@@ -182,10 +185,12 @@ pub(super) struct Whole<'d> {
     pub(super) deprecated: bool,
     pub(super) read_only: bool,
     /// The references that were followed: their targets.
-    pub(super) through: Vec<usize>,
+    pub(super) through: HashSet<usize>,
+    /// Those that are being followed.
+    pub(super) open: Vec<usize>,
 }
 
-impl<'d> Whole<'d> {
+impl Whole<'_> {
     /// What says nothing yet.
     pub(super) fn at(at: &str) -> Self {
         Self {
@@ -195,19 +200,19 @@ impl<'d> Whole<'d> {
             values: None,
             low: None,
             high: None,
-            multiples: Vec::new(),
+            multiples: Ordered::default(),
             min_length: 0,
             max_length: None,
-            patterns: Vec::new(),
-            formats: Vec::new(),
+            patterns: Ordered::default(),
+            formats: Ordered::default(),
             items: Vec::new(),
             prefix: Vec::new(),
             contains: Vec::new(),
             min_items: 0,
             max_items: None,
             unique: false,
-            properties: Vec::new(),
-            required: Vec::new(),
+            properties: Ordered::default(),
+            required: Ordered::default(),
             closings: Vec::new(),
             patterned: Vec::new(),
             names: Vec::new(),
@@ -221,7 +226,8 @@ impl<'d> Whole<'d> {
             default: None,
             deprecated: false,
             read_only: false,
-            through: Vec::new(),
+            through: HashSet::new(),
+            open: Vec::new(),
         }
     }
 
@@ -235,7 +241,10 @@ impl<'d> Whole<'d> {
     pub(super) fn list(&mut self, values: Vec<Written>) {
         let kept = match self.values.take() {
             None => values,
-            Some(known) => known.into_iter().filter(|value| values.contains(value)).collect(),
+            Some(known) => {
+                let values: HashSet<Written> = values.into_iter().collect();
+                known.into_iter().filter(|value| values.contains(value)).collect()
+            }
         };
         self.values = Some(kept);
     }
@@ -254,23 +263,12 @@ impl<'d> Whole<'d> {
         }
     }
 
-    pub(super) fn property(&mut self, name: &str) -> &mut Property<'d> {
-        let place = self.properties.iter().position(|(known, _)| known == name);
-        let place = place.unwrap_or_else(|| {
-            self.properties.push((name.to_owned(), Property::default()));
-            self.properties.len() - 1
-        });
-        &mut self.properties[place].1
-    }
-
     pub(super) fn require(&mut self, name: &str) {
-        if !self.requires(name) {
-            self.required.push(name.to_owned());
-        }
+        self.required.entry(name);
     }
 
     pub(super) fn requires(&self, name: &str) -> bool {
-        self.required.iter().any(|known| known == name)
+        self.required.has(name)
     }
 
     /// What it says for readers only; alternatives say their own.

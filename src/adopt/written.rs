@@ -6,7 +6,7 @@ use crate::json::{self, visible};
 /// Columns of a line in a form file.
 const WIDTH: usize = 110;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Written {
     Null,
     Boolean(bool),

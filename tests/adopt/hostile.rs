@@ -70,6 +70,29 @@ fn a_large_object_is_merged_in_one_pass() {
     assert_eq!(done.status.code(), Some(1), "{}", shown(&done));
 }
 
+/// Followed by calls within calls, such a chain would end the process.
+#[test]
+fn a_chain_of_references_is_refused_at_its_depth() {
+    let chain = |length: usize| {
+        let link =
+            |n: usize| (format!("s{n}"), json!({ "$ref": format!("#/components/schemas/s{}", n + 1) }));
+        let mut schemas: serde_json::Map<_, _> = (0..length).map(link).collect();
+        schemas.insert(format!("s{length}"), json!({ "type": "boolean" }));
+        let schema = json!({ "$ref": "#/components/schemas/s0" });
+        json!({
+            "openapi": "3.1.0",
+            "paths": { "/act": { "post": { "requestBody": { "content": { "application/json": { "schema": schema } } } } } },
+            "components": { "schemas": schemas },
+        })
+        .to_string()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let done = init(dir.path(), &chain(100_000), &[]);
+    assert_eq!(done.status.code(), Some(1), "{}", shown(&done));
+    assert!(shown(&done).contains("references, each to the next"), "{}", shown(&done));
+    assert_eq!(Made::of_text(&chain(50)).form("post_act")["type"], "boolean");
+}
+
 #[test]
 fn anchors_and_merges_mean_what_they_mean() {
     let made = Made::of_text(

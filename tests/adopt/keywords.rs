@@ -172,3 +172,25 @@ fn what_is_dropped_is_told() {
     let names: Vec<String> = made.form("act")["properties"].as_object().unwrap().keys().cloned().collect();
     assert_eq!(names, ["m"]);
 }
+
+/// As documents write inheritance: two parents that have one themselves.
+#[test]
+fn what_two_parts_share_is_carried_once() {
+    let made = Made::of_text(
+        &json!({
+            "openapi": "3.1.0",
+            "paths": { "/act": { "post": { "operationId": "act", "requestBody": { "content": { "application/json": {
+                "schema": { "allOf": [{ "$ref": "#/components/schemas/A" }, { "$ref": "#/components/schemas/B" }] }
+            } } } } } },
+            "components": { "schemas": {
+                "A": { "allOf": [{ "$ref": "#/components/schemas/Base" }], "properties": { "a": { "type": "boolean" } } },
+                "B": { "allOf": [{ "$ref": "#/components/schemas/Base" }], "properties": { "b": { "type": "boolean" } } },
+                "Base": { "type": "object", "properties": { "id": { "type": "boolean" } } },
+            } },
+        })
+        .to_string(),
+    );
+    let form = made.form("act");
+    let names: Vec<_> = form["properties"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["a", "b", "id"]);
+}

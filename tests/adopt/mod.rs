@@ -1,6 +1,7 @@
 //! `init`: from OpenAPI documents and recorded requests to files that pass `check` and serve.
 
 mod admits;
+mod cost;
 mod documents;
 mod faults;
 mod guide;
