@@ -71,13 +71,13 @@ Exit codes: 0 compared, 1 something is let in that was not and --refuse-widening
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   echo '{\"title\":\"\"}' | formgate explain /api/v2/meetings/start
-  formgate explain /api/v2/meetings/start body.json
+  formgate explain start_meeting body.json
   formgate explain staging.yaml /api/v2/meetings/start body.json
   formgate explain --config /etc/formgate/gateway.yaml /api/v2/meetings/start
   formgate explain --reason key_conflict  what a reason in metrics and log means, and who mends it
 
-ADDRESS starts with `/`. Of two words, the first is CONFIG if it does not start with `/` or ends in
-.yaml or .yml. BODY is a file; `-`, or no BODY, is standard input.
+ROUTE is an address, which starts with `/`, or a name. Of two words, the first is CONFIG if it ends in .yaml or
+.yml, or is neither an address nor a name before a BODY. BODY is a file; `-`, or no BODY, is standard input.
 
 Exit codes: 0 accepted, 1 refused, 64 wrong usage, 78 configuration refused. Values are never printed.";
 
@@ -142,7 +142,7 @@ enum Verb {
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(diff::Arguments),
     /// Say why a body is accepted or refused at an address, offline.
-    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ADDRESS [BODY]\n       formgate explain --reason NAME")]
+    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ROUTE [BODY]\n       formgate explain --reason NAME")]
     Explain(explain::Arguments),
     /// Make a bearer token and its line for the configuration, or hash one that exists.
     #[command(after_help = TOKEN_EXAMPLES)]

@@ -172,6 +172,11 @@ impl Gateway {
         }
     }
 
+    /// The route of this name, or else at this address: what an operator calls it by.
+    pub fn called(&self, word: &str) -> Option<&Route> {
+        self.routes().find(|route| route.name == word).or_else(|| self.at(word))
+    }
+
     /// The backends that routes go to, each once.
     pub fn upstreams(&self) -> Vec<&Arc<Upstream>> {
         let mut known = HashSet::new();

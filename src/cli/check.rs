@@ -48,7 +48,9 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     };
     let chosen = match &arguments.decoders {
         None => None,
-        Some(names) => match decoders::choose(&known, names) {
+        Some(names) => match decoders::choose(&known, names)
+            .and_then(|chosen| decoders::misplaced(&known, names, &arguments.config).map_or(Ok(chosen), Err))
+        {
             Ok(chosen) => Some(chosen.into_iter().map(|at| &known[at]).collect::<Vec<_>>()),
             Err(reason) => {
                 to_stderr(&format!("error: {reason}\n"));

@@ -5,6 +5,7 @@ use crate::config::Loaded;
 use crate::decoders::{Assessment, Profile, Source, Verdict, assess};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::path::Path;
 
 /// The profiles of these names, all where there are none; or why not.
 pub(super) fn choose(known: &[Profile], names: &[String]) -> Result<Vec<usize>, String> {
@@ -18,6 +19,22 @@ pub(super) fn choose(known: &[Profile], names: &[String]) -> Result<Vec<usize>, 
         })
     };
     names.iter().map(find).collect()
+}
+
+/// Why a word behind `--decoders` is not taken for its value, where it may have been meant as that and is no file.
+pub(super) fn misplaced(known: &[Profile], names: &[String], config: &Path) -> Option<String> {
+    let word = config.to_str()?;
+    let is_word = !word.is_empty()
+        && config.extension().is_none_or(|extension| extension != "yaml" && extension != "yml");
+    (names.iter().all(String::is_empty) && is_word && !word.contains('/') && !config.exists()).then(|| {
+        let word = printable(word);
+        let all: Vec<_> = known.iter().map(|profile| profile.name.as_str()).collect();
+        format!(
+            "`{word}` is taken for the file, and there is none; decoders are named behind `=`, `--decoders={}`: there is {}",
+            if all.contains(&&*word) { &word } else { "NAME" },
+            all.join(", ")
+        )
+    })
 }
 
 /// What profiles say of the forms of a configuration.

@@ -1,6 +1,6 @@
 //! `diff`: what each form of a newer configuration newly admits and newly refuses, and what else changed.
 
-use super::show::{Severity, Style, count, json_text, printable, refuse, to_stderr, to_stdout};
+use super::show::{self, Severity, Style, count, json_text, printable, refuse, to_stderr, to_stdout};
 use super::{CONFIG, USAGE};
 use crate::config::{self, Fault, Loaded};
 use crate::form::{CompiledForm, Difference, Excess, FormOptions, Level, Lint, LintLevels, Numbers};
@@ -41,6 +41,10 @@ pub fn run(arguments: &Arguments) -> ExitCode {
     };
     let found = match found {
         Ok(found) => found,
+        Err(faults) if arguments.json => {
+            let faults: Vec<Value> = faults.iter().map(show::to_json).collect();
+            return to_stdout(&json_text(&json!({ "faults": faults })), ExitCode::from(CONFIG));
+        }
         Err(faults) => {
             refuse(&faults);
             return ExitCode::from(CONFIG);
@@ -235,6 +239,7 @@ fn to_json(found: &Found, widening: bool) -> Value {
         told
     });
     json!({
+        "faults": [],
         "widening": widening,
         "routes": routes.collect::<Vec<_>>(),
         "others": found.others,

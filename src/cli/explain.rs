@@ -23,7 +23,7 @@ pub struct Arguments {
     /// Say what a reason in metrics and log means and who mends it; `all` for all of them.
     #[arg(long, value_name = "NAME", conflicts_with = "config")]
     reason: Option<String>,
-    /// `[CONFIG] ADDRESS [BODY]`, see below.
+    /// `[CONFIG] ROUTE [BODY]`, see below. ROUTE is an address or a name.
     #[arg(required_unless_present = "reason", conflicts_with = "reason", num_args = 1..=3, value_name = "WORD")]
     words: Vec<String>,
 }
@@ -32,7 +32,8 @@ pub struct Arguments {
 #[derive(Debug, PartialEq, Eq)]
 struct Question {
     config: PathBuf,
-    address: String,
+    /// Its address, or its name.
+    route: String,
     /// `None` is standard input.
     body: Option<PathBuf>,
 }
@@ -53,13 +54,12 @@ pub fn run(arguments: &Arguments) -> ExitCode {
             return ExitCode::from(CONFIG);
         }
     };
-    let Some(route) = loaded.gateway.at(&question.address) else {
-        let known: Vec<_> = loaded.gateway.routes().map(|route| route.address.as_str()).collect();
-        return usage(&format!(
-            "no route at {}; there is {}",
-            printable(&question.address),
-            known.join(", ")
-        ));
+    let Some(route) = loaded.gateway.called(&question.route) else {
+        let known = loaded.gateway.routes().map(|route| format!("{} at {}", route.name, route.address));
+        let (at, word) = (question.route.starts_with('/'), printable(&question.route));
+        let missing = if at { format!("at {word}") } else { format!("named `{word}`") };
+        let known = known.collect::<Vec<_>>().join(", ");
+        return usage(&format!("no route {missing}; there is {}", printable(&known)));
     };
     let body = match read(question.body.as_ref(), route.max_body) {
         Ok(body) => body,
@@ -93,22 +93,25 @@ fn tell_apart(config: Option<PathBuf>, words: &[String]) -> Result<Question, Str
         let extension = Path::new(word).extension();
         !word.starts_with('/') || extension.is_some_and(|extension| extension == "yaml" || extension == "yml")
     };
+    let is_name = |word: &str| config::check_name(word).is_ok();
     let (in_place, rest) = match words {
+        // A name and a body; what is a name may be a file, too, and is one before an address.
+        [first, second] if config.is_none() && is_name(first) && !second.starts_with('/') => (None, words),
         [first, rest @ ..] if config.is_none() && !rest.is_empty() && is_config(first) => (Some(first), rest),
         [first, rest @ ..] if config.is_none() && rest.len() == 2 => (Some(first), rest),
         all => (None, all),
     };
-    let (address, body) = match rest {
-        [address] => (address, None),
-        [address, body] => (address, Some(body)),
-        _ => return Err("with --config there is ADDRESS and BODY, nothing else".to_owned()),
+    let (route, body) = match rest {
+        [route] => (route, None),
+        [route, body] => (route, Some(body)),
+        _ => return Err("with --config there is ROUTE and BODY, nothing else".to_owned()),
     };
-    if !address.starts_with('/') {
-        return Err(format!("an ADDRESS starts with `/`; `{}` does not", printable(address)));
+    if !route.starts_with('/') && !is_name(route) {
+        return Err(format!("a ROUTE is an address, `/…`, or a name; `{}` is neither", printable(route)));
     }
     Ok(Question {
         config: config.or(in_place.map(PathBuf::from)).unwrap_or_else(|| PathBuf::from(default_config())),
-        address: address.clone(),
+        route: route.clone(),
         body: body.filter(|body| *body != "-").map(PathBuf::from),
     })
 }
@@ -134,7 +137,7 @@ fn read(body: Option<&PathBuf>, limit: usize) -> Result<Vec<u8>, String> {
             // It may be the value itself, and values are not printed.
             .map_err(|e| match path.as_os_str().as_encoded_bytes() {
                 [b'{' | b'[' | b'"', ..] => {
-                    "BODY is a file; pipe the value in: `… | formgate explain ADDRESS`".to_owned()
+                    "BODY is a file; pipe the value in: `… | formgate explain ROUTE`".to_owned()
                 }
                 _ => format!("cannot read {}: {e}", path.display()),
             })?,
@@ -175,8 +178,8 @@ mod tests {
 
     fn told(config: Option<&str>, words: &[&str]) -> Option<(String, String, Option<String>)> {
         let words: Vec<_> = words.iter().map(|word| (*word).to_owned()).collect();
-        let Question { config, address, body } = tell_apart(config.map(PathBuf::from), &words).ok()?;
-        Some((config.display().to_string(), address, body.map(|body| body.display().to_string())))
+        let Question { config, route, body } = tell_apart(config.map(PathBuf::from), &words).ok()?;
+        Some((config.display().to_string(), route, body.map(|body| body.display().to_string())))
     }
 
     #[test]
@@ -194,8 +197,15 @@ mod tests {
         assert_eq!(told(None, &["/etc/c", "/a", "/b"]), some("/etc/c", "/a", Some("/b")));
         assert_eq!(told(Some("/etc/c"), &["/a", "/b"]), some("/etc/c", "/a", Some("/b")));
         assert_eq!(told(Some("/etc/c"), &["/a.yaml", "/b"]), some("/etc/c", "/a.yaml", Some("/b")));
-        assert_eq!(told(None, &["a"]), None);
-        assert_eq!(told(None, &["c.yaml", "a"]), None);
+        assert_eq!(told(None, &["a"]), some(default, "a", None));
+        assert_eq!(told(None, &["a", "b.json"]), some(default, "a", Some("b.json")));
+        assert_eq!(told(None, &["a", "-"]), some(default, "a", None));
+        assert_eq!(told(None, &["c.yaml", "a"]), some("c.yaml", "a", None));
+        assert_eq!(told(None, &["c", "/a"]), some("c", "/a", None));
+        assert_eq!(told(None, &["c", "a", "b"]), some("c", "a", Some("b")));
+        assert_eq!(told(Some("c"), &["a", "b"]), some("c", "a", Some("b")));
+        assert_eq!(told(None, &["A"]), None);
+        assert_eq!(told(None, &["c.yaml", "a.b"]), None);
         assert_eq!(told(Some("c"), &["d", "/a", "b"]), None);
     }
 }

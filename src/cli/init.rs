@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 const UNREADABLE: u8 = 65;
 /// Nothing in it can be carried.
 const NOTHING: u8 = 1;
+/// Files that are named, at most.
+const TOLD: usize = 10;
 /// Bytes of a source, at most.
 const MAX_SOURCE: u64 = 64 << 20;
 
@@ -113,6 +115,7 @@ fn begin(arguments: &Arguments) -> ExitCode {
     }
     match write(&arguments.out, &files, arguments.force) {
         Ok(()) => {
+            to_stderr(&unused(arguments, &files));
             let file = arguments.out.join("gateway.yaml");
             let file = file.display();
             to_stdout(
@@ -211,6 +214,7 @@ fn finish(arguments: &Arguments, adoption: &Adoption) -> ExitCode {
                 file.display(),
                 count(adoption.files.len() - 1, "form")
             ));
+            to_stderr(&unused(arguments, &adoption.files));
             code
         }
         Err(code) => code,
@@ -223,7 +227,7 @@ fn write(out: &Path, files: &[(String, String)], force: bool) -> Result<(), Exit
         files.iter().map(|(file, _)| out.join(file)).filter(|path| path.symlink_metadata().is_ok()).collect();
     if !force && !there.is_empty() {
         let mut text = String::new();
-        for path in there.iter().take(10) {
+        for path in there.iter().take(TOLD) {
             let _ = writeln!(text, "  {}", path.display());
         }
         let number = count(there.len(), "file");
@@ -239,6 +243,30 @@ fn write(out: &Path, files: &[(String, String)], force: bool) -> Result<(), Exit
         to_stderr(&format!("error: nothing is written: {reason}\n"));
         ExitCode::from(INTERNAL)
     })
+}
+
+/// Names the forms beside a file that was overwritten and that the new one does not name. They may be someone's work: they
+/// stay.
+fn unused(arguments: &Arguments, files: &[(String, String)]) -> String {
+    let entries = std::fs::read_dir(arguments.out.join("forms")).into_iter().flatten().flatten();
+    let there = entries.map(|entry| Path::new("forms").join(entry.file_name()));
+    let mut unused: Vec<PathBuf> = there
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .filter(|path| files.iter().all(|(file, _)| Path::new(file) != path))
+        .collect();
+    if !arguments.force || unused.is_empty() {
+        return String::new();
+    }
+    unused.sort();
+    let mut text =
+        format!("{} that gateway.yaml does not name stay as they were:\n", count(unused.len(), "form"));
+    for path in unused.iter().take(TOLD) {
+        let _ = writeln!(text, "  {}", printable(&path.display().to_string()));
+    }
+    if unused.len() > TOLD {
+        let _ = writeln!(text, "  and {} more", unused.len() - TOLD);
+    }
+    text
 }
 
 fn stage(staged: &Path, files: &[(String, String)]) -> Result<(), String> {

@@ -127,7 +127,7 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
             }
         }
         ("POST", path) => match path.strip_prefix("/-/explain/") {
-            Some(route) => explain(app, route, body),
+            Some(word) => explain(app, word, body),
             None => text(404, USAGE),
         },
         _ => text(404, USAGE),
@@ -136,7 +136,7 @@ async fn answer(app: &Arc<App>, request: &Request<'_>, body: &Bytes, trusted: bo
 
 const USAGE: &str = "GET /metrics  GET /livez  GET /readyz  GET /-/snapshot  POST /-/reload  \
                      GET, PUT or DELETE /-/log  \
-                     POST /-/explain/ROUTE with a body\n";
+                     POST /-/explain/ROUTE with a body; ROUTE is a name or an address\n";
 
 /// A literal address or `localhost`, with or without a port: not a name, which someone else may make point
 /// here.
@@ -241,10 +241,12 @@ fn reloaded(outcome: &Reload) -> Reply {
 }
 
 /// Why a body is refused, for the operator. No value of the body is in it.
-fn explain(app: &App, name: &str, body: &Bytes) -> Reply {
+fn explain(app: &App, word: &str, body: &Bytes) -> Reply {
     let snapshot = app.snapshot();
-    let Some(route) = snapshot.gateway.routes().find(|route| route.name == name) else {
-        return document(404, &json!({ "error": "no route of this name" }));
+    // `/-/explain` before an address is as good as `/-/explain/` before it.
+    let found = snapshot.gateway.called(word).or_else(|| snapshot.gateway.at(&format!("/{word}")));
+    let Some(route) = found else {
+        return document(404, &json!({ "error": "no route of this name, and none at this address" }));
     };
     let Err(unfit) = judge(&route.form, route.max_body, &mut Document::new(), body) else {
         return document(200, &json!({ "admitted": true }));

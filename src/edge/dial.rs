@@ -55,7 +55,7 @@ pub(super) async fn open(
         let address = addresses[first.wrapping_add(offset) % addresses.len()];
         let peer = HttpPeer::new(address, false, String::new());
         let secured = match connect(connector, upstream, &peer).await {
-            Ok(stream) => tls::secure(stream, server.tls.as_ref(), upstream.timeouts.connect).await,
+            Ok(stream) => tls::secure(stream, upstream, number).await,
             Err(error) => Err(error),
         };
         match secured {

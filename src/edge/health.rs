@@ -20,11 +20,12 @@ pub(super) async fn keep(app: Arc<App>, upstream: Arc<Upstream>, number: usize, 
         let condition = upstream.condition(number);
         let up = streak.observe(&rule, condition.is_up(), found.is_ok());
         if condition.set_up(up) {
-            let (upstream, server) = (&upstream.name, upstream.servers[number].url());
+            let server = &upstream.servers[number];
+            let (upstream, server, port) = (&upstream.name, server.url(), server.port);
             match found {
-                Ok(()) => tracing::info!(upstream, server, "healthy again"),
+                Ok(()) => tracing::info!(upstream, server, port, "healthy again"),
                 Err(cause) => {
-                    tracing::warn!(upstream, server, %cause, "unhealthy: it gets no acts while others do");
+                    tracing::warn!(upstream, server, port, %cause, "unhealthy: it gets no acts while others do");
                 }
             }
         }

@@ -25,7 +25,13 @@ fn nothing_is_overwritten_unless_it_is_said() {
     assert!(text(&refused.stderr).contains("forms/pay.json"), "{refused:?}");
     assert_eq!(std::fs::read_to_string(&form).unwrap(), "mine");
     assert!(!dir.path().join("gateway.yaml").exists());
-    assert!(init(dir.path(), &["--force"]).status.success());
+    // Of an earlier one, or of no one: it stays, and is named.
+    std::fs::write(dir.path().join("forms/older\u{202e}.json"), "mine").unwrap();
+    let forced = init(dir.path(), &["--force"]);
+    assert!(forced.status.success());
+    let said = "1 form that gateway.yaml does not name stay as they were:\n  forms/older\\u{202e}.json\n";
+    assert!(text(&forced.stderr).ends_with(said), "{}", text(&forced.stderr));
+    assert_eq!(std::fs::read_to_string(dir.path().join("forms/older\u{202e}.json")).unwrap(), "mine");
     assert_ne!(std::fs::read_to_string(&form).unwrap(), "mine");
     // Nothing is left of the way there.
     let left: Vec<_> =

@@ -103,6 +103,17 @@ fn names_that_are_not_known() {
     let (code, out, err) = check(&["--decoders=lmql"]);
     assert_eq!((code, out.as_str()), (64, ""));
     assert!(err.contains("no decoder `lmql`; there is openai-strict, "), "{err}");
+    // With a space the word is the file's place: said, with the names, and not that a file cannot be read.
+    for (word, meant) in [
+        ("xgrammar", "--decoders=xgrammar"),
+        ("llama.cpp", "--decoders=llama.cpp"),
+        ("lmql", "--decoders=NAME"),
+    ] {
+        let (code, out, err) = check(&["--decoders", word]);
+        assert_eq!((code, out.as_str()), (64, ""), "{err}");
+        assert!(err.contains(meant) && err.contains("there is openai-strict, "), "{err}");
+    }
+    assert_eq!(check(&["--decoders", "nowhere.yaml"]).0, 78);
     assert_eq!(check(&["--decoders", "--schema"]).0, 64);
     assert_eq!(check(&["--decoders", "tests/cases/config/refused/dozen.yaml"]).0, 78);
 }

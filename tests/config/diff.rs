@@ -161,3 +161,29 @@ fn forms_by_themselves() {
     let (code, ..) = diff(&[], &root("config/gateway.yaml"), &root("tests/cases/config/refused/dozen.yaml"));
     assert_eq!(code, 78);
 }
+
+/// What is wrong with either file is said as `check --json` says it.
+#[test]
+fn faults_are_told_to_programs_too() {
+    let config = root("tests/cases/config/refused/dozen.yaml");
+    let checked =
+        Command::new(env!("CARGO_BIN_EXE_formgate")).args(["check", "--json"]).arg(&config).output().unwrap();
+    let checked: Value = serde_json::from_slice(&checked.stdout).unwrap();
+    let (code, out, err) = diff(&["--json"], &root("config/gateway.yaml"), &config);
+    assert_eq!((code, err.as_str()), (78, ""));
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(told["faults"], checked["faults"]);
+    assert!(told["faults"][0]["line"].as_u64().is_some_and(|line| line > 0), "{told}");
+    let dir = tempfile::tempdir().unwrap();
+    let form = dir.path().join("form.json");
+    std::fs::write(&form, "{\"type\":\"string\",\n \"maxlength\":3}").unwrap();
+    let (code, out, _) = diff(&["--json"], &root(&format!("config/{MEETING}")), &form);
+    let told: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(
+        (code, &told["faults"][0]["line"], &told["faults"][0]["pointer"]),
+        (78, &2.into(), &"/maxlength".into())
+    );
+    let same = root("config/gateway.yaml");
+    let told: Value = serde_json::from_str(&diff(&["--json"], &same, &same).1).unwrap();
+    assert_eq!(told["faults"], serde_json::json!([]));
+}

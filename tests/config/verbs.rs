@@ -133,6 +133,8 @@ fn usage() {
         &["explain", "a"],
         &["explain", "/a", "b", "c", "d"],
         &["explain", "/nowhere"],
+        &["explain", "nobody"],
+        &["explain", "config/gateway.yaml", "no-name"],
         &["explain", "/api/v2/cache/purge", "no/such/file"],
         &["check", "--schema", "--json"],
     ] {
@@ -197,6 +199,8 @@ fn explain_accepts() {
     for words in [
         &[purge, body][..],
         &[config, purge, body],
+        &["purge_cache", body],
+        &[config, "purge_cache"],
         &["--config", config, purge, body],
         &[config, purge, "-"],
     ] {

@@ -20,13 +20,15 @@ fn accepted(gate: &Gate) {
 
 /// 503, counted as not sent, and nothing reaches what is behind.
 #[track_caller]
-fn not_sent(gate: &Gate, backend: &Backend, kind: &str) {
+fn not_sent(gate: &Gate, backend: &Backend, port: u16, kind: &str) {
     let answer = gate.post(MEETING, MEETING_BODY);
     assert_eq!(answer.status, 503, "{}", gate.log());
     assert_eq!(backend.count(), 0);
     let labels = [("route", "meetings_start"), ("result", "not_sent")];
     eventually("it is counted", || gate.metrics().sum("formgate_upstream_results_total", &labels) > 0.0);
     eventually("it is told why", || gate.log().contains(kind));
+    let line = gate.log().lines().find(|line| line.contains(kind)).unwrap().to_owned();
+    assert!(line.contains("upstream=\"backend\"") && line.contains(&format!(" port={port} ")), "{line}");
 }
 
 #[test]
@@ -60,7 +62,7 @@ fn who_is_not_verified_is_sent_nothing() {
         let backend = Backend::agreeing();
         let front = Terminator::start(backend.addr, pair.server(None));
         let gate = setup(&front.url(), &ca).start();
-        not_sent(&gate, &backend, kind);
+        not_sent(&gate, &backend, front.addr.port(), kind);
         assert!(!gate.log().contains("other.test"), "{}", gate.log());
     }
 }
@@ -73,7 +75,7 @@ fn a_server_that_does_not_speak_tls_is_sent_nothing() {
         let _ = stream.read_to_end(&mut Vec::new());
     });
     let url = format!("https://{}", plain.addr);
-    not_sent(&setup(&url, &ca).start(), &plain, "it does not speak TLS");
+    not_sent(&setup(&url, &ca).start(), &plain, plain.addr.port(), "it does not speak TLS");
     // And one that never answers is given up after `connect`.
     let mute = Backend::raw(|_, stream| {
         std::thread::sleep(std::time::Duration::from_secs(20));
@@ -81,7 +83,7 @@ fn a_server_that_does_not_speak_tls_is_sent_nothing() {
     });
     let url = format!("https://{}", mute.addr);
     let gate = setup(&url, &ca).with("upstreams/backend/timeouts/connect", "100ms").start();
-    not_sent(&gate, &mute, "no handshake in time");
+    not_sent(&gate, &mute, mute.addr.port(), "no handshake in time");
 }
 
 #[test]
@@ -155,7 +157,7 @@ fn the_machines_roots_are_the_default() {
     let (ca, backend) = (Authority::new("ca"), Backend::agreeing());
     let front = Terminator::start(backend.addr, ca.issue(&["localhost"]).server(None));
     let gate = Setup::towards(&front.url()).case_route("meetings-start").start();
-    not_sent(&gate, &backend, "its certificate is from no root that is believed");
+    not_sent(&gate, &backend, front.addr.port(), "its certificate is from no root that is believed");
 }
 
 /// What breaks once an act may have left is never said to be unsent (P5), and never sent again.

@@ -33,6 +33,11 @@ fn what_is_ill_gets_nothing_until_it_is_well() {
     assert_eq!(ready(&gate).1["degraded"], json!({}));
     two[0].state.health.store(503, Ordering::SeqCst);
     stands(&gate, &two[0], 0);
+    eventually("the log names upstream and port", || {
+        let port = format!(" port={} ", two[0].addr.port());
+        let named = |line: &str| line.contains("upstream=\"backend\"") && line.contains(&port);
+        gate.log().lines().any(|line| line.contains("unhealthy") && named(line))
+    });
     (0..10).for_each(|n| assert_eq!(gate.post("/order", body(n, "a")).status, 200));
     assert_eq!([two[0].acts(), two[1].acts()], [0, 10]);
     let (status, said) = ready(&gate);

@@ -248,6 +248,12 @@ fn admin_pages_are_on_the_admin_listener_only() {
         assert_eq!(gate.post(page, MEETING_BODY).status, 404, "{page}");
     }
     assert_eq!(gate.ask_admin("GET", MEETING).status, 404);
+    // By its name and by its address, and both say the same.
+    let asked = |word: &str| gate.ask_admin("POST", &format!("/-/explain/{word}")).json();
+    let said = asked("meetings_start");
+    assert_eq!(said["admitted"], false);
+    assert_eq!([asked(MEETING), asked(MEETING.trim_start_matches('/'))], [said.clone(), said]);
+    assert_eq!(gate.ask_admin("POST", "/-/explain/nobody").status, 404);
     assert!(matches!(gate.ask_admin("GET", "/-/reload").status, 404 | 405), "a GET reloads nothing");
     backend.untouched();
 }
