@@ -23,11 +23,12 @@ impl Compiler<'_> {
         };
         let reached = [Stance::Direct, Stance::Longtail].contains(&stance);
         if let (Field::Given(at, _), true, Stance::None) = (&entry.actions, reached, usual) {
-            let reason = "it has no effect: there is no OpenAPI document";
-            self.fault_with(*at, reason, "`surfaces: { openapi: on }`");
+            let reason = "`actions` has no effect without `surfaces.openapi`";
+            self.fault_with(*at, reason, "add `surfaces: { openapi: on }`, or leave it out");
         }
         if let (Field::Given(at, _), false) = (&entry.consequential, reached) {
-            let reason = "it has no effect: no operation of an OpenAPI document reaches this route";
+            let reason =
+                "`consequential` has no effect: no operation of an OpenAPI document reaches this route";
             self.fault_with(*at, reason, "leave it out");
         }
         Actions {
@@ -47,11 +48,12 @@ impl Compiler<'_> {
         desks: &mut Vec<Desk>,
     ) -> Option<Tools> {
         if !Self::is_on(file, |surfaces| &surfaces.openapi, false) {
+            self.refuse_lonely_tools(file, "without `surfaces.openapi`");
             return None;
         }
         let public_url = self.public_url(file, "the OpenAPI document")?;
-        let given = file.surfaces.given().and_then(|surfaces| surfaces.tools.given());
-        let prefix = given.map_or(TOOLS, |address| address.0.trim_end_matches('/'));
+        let said = file.surfaces.given().and_then(|surfaces| surfaces.tools.given());
+        let prefix = said.map_or(TOOLS, |address| address.0.trim_end_matches('/'));
         let all: Vec<&Route> = routes.iter().map(|located| &located.route).collect();
         match openapi::draw(&all, public_url, prefix) {
             Ok(Drawn { text, warnings }) => {
@@ -74,9 +76,22 @@ impl Compiler<'_> {
                 }
             }
         }
-        let (tools, both) = tools::tools(&all, prefix)?;
+        let Some((tools, both)) = tools::tools(&all, prefix) else {
+            // Unless one would be, were it not wrong: that has been told.
+            if given(&file.routes).count() == routes.len() {
+                self.refuse_lonely_tools(file, "without a route that says `actions: longtail`");
+            }
+            return None;
+        };
         desks.extend(both);
         Some(tools)
+    }
+
+    /// An address below which nothing is.
+    fn refuse_lonely_tools(&self, file: &raw::File, why: &str) {
+        if let Some(Field::Given(at, _)) = file.surfaces.given().map(|surfaces| &surfaces.tools) {
+            self.fault_with(*at, format!("`tools` has no effect {why}"), "leave it out");
+        }
     }
 }
 

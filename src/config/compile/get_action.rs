@@ -193,7 +193,7 @@ impl Compiler<'_> {
             }
             (Field::Absent, Field::Given(template_at, template)) => {
                 if let Some(at) = url.hosts.mark() {
-                    self.fault(at, "`hosts` belongs to `pointer`: a template is your own word");
+                    self.fault(at, "`hosts` has no effect without `pointer`: a template is your own word");
                 }
                 self.link(*template_at, template, public);
                 Some(ResultUrl::Template(Template::new(&template.0)))

@@ -1,14 +1,27 @@
 //! Which addresses the index names, and whether there is one.
 
-use super::{Compiler, Located};
+use super::{Compiler, Located, given};
 use crate::config::field::Field;
 use crate::config::raw;
 use crate::gateway::{Desk, Own, Sheet};
 use crate::surface::index::{Contents, draw, first_sentence};
 
 /// The documents of the index, where it is on; `sheets` and `desks` are what else there is.
-pub(super) fn index(file: &raw::File, routes: &[Located], sheets: &[Sheet], desks: &[Desk]) -> Vec<Sheet> {
+pub(super) fn index(
+    compiler: &Compiler<'_>,
+    file: &raw::File,
+    routes: &[Located],
+    sheets: &[Sheet],
+    desks: &[Desk],
+) -> Vec<Sheet> {
     if !Compiler::is_on(file, |surfaces| &surfaces.index, false) {
+        for (_, route) in given(&file.routes) {
+            // That it is not to be listed holds whatever is turned off.
+            if let Field::Given(at, true) = &route.listed {
+                let reason = "`listed` has no effect without `surfaces.index`";
+                compiler.fault_with(*at, reason, "add `surfaces: { index: on }`, or leave it out");
+            }
+        }
         return Vec::new();
     }
     let of_sheets = sheets.iter().map(|sheet| (sheet.own, sheet.address.as_str()));

@@ -11,9 +11,14 @@ use crate::surface::Mcp;
 impl Compiler<'_> {
     /// The address where tools are called, and what it says, where `surfaces.mcp` is given.
     pub(super) fn mcp(&self, file: &raw::File, routes: &[Located]) -> Option<(Desk, Mcp)> {
-        let Some(Field::Given(at, entry)) = file.surfaces.given().map(|surfaces| &surfaces.mcp) else {
-            self.warn_of_tools(file);
-            return None;
+        let (at, entry) = match file.surfaces.given().map(|surfaces| &surfaces.mcp) {
+            Some(Field::Given(at, entry)) => (at, entry),
+            Some(Field::Wrong(_)) => return None,
+            None if file.surfaces.mark().is_some() => return None,
+            Some(Field::Absent) | None => {
+                self.refuse_tools(file);
+                return None;
+            }
         };
         let path = self.required(&entry.path, *at, "path", "/mcp");
         let mut origins = Vec::new();
@@ -66,14 +71,13 @@ impl Compiler<'_> {
     }
 
     /// A route that is marked as a tool is none where tools cannot be called.
-    fn warn_of_tools(&self, file: &raw::File) {
+    fn refuse_tools(&self, file: &raw::File) {
         for (_, route) in given(&file.routes) {
             match &route.mcp {
-                Field::Given(at, Either::Scalar(true) | Either::Mapping(_)) => self.warn(
+                Field::Given(at, Either::Scalar(true) | Either::Mapping(_)) => self.fault_with(
                     *at,
-                    "unused-tool",
-                    "the route is a tool, and MCP is off",
-                    "add `surfaces: { mcp: { path: /mcp } }`",
+                    "`mcp` has no effect without `surfaces.mcp`",
+                    "add `surfaces: { mcp: { path: /mcp } }`, or leave it out",
                 ),
                 Field::Given(_, Either::Scalar(false)) | Field::Absent | Field::Wrong(_) => {}
             }

@@ -67,7 +67,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Words that mean nothing without `redis`: whoever wrote them believes that they do.
+    /// Words that have no effect without `redis`: whoever wrote them believes that they have.
     fn refuse_lonely_words(&self, entry: &raw::Store) {
         let words = [
             ("when_down", entry.when_down.mark()),
@@ -78,7 +78,7 @@ impl Compiler<'_> {
             ("limits", entry.limits.mark()),
         ];
         for (word, at) in words.into_iter().filter_map(|(word, at)| Some((word, at?))) {
-            self.fault(at, format!("`{word}` means nothing without `redis`"));
+            self.fault(at, format!("`{word}` has no effect without `redis`"));
         }
     }
 

@@ -54,7 +54,8 @@ impl Compiler<'_> {
             mcp
         });
         let tools = self.draw_actions(file, routes, &mut sheets, &mut desks);
-        sheets.extend(index(file, routes, &sheets, &desks));
+        let listed = index(self, file, routes, &sheets, &desks);
+        sheets.extend(listed);
         let own: Vec<&String> = sheets
             .iter()
             .map(|sheet: &Sheet| &sheet.address)

@@ -97,6 +97,16 @@ impl Compiler<'_> {
             }
         };
         let eject = self.ejection(&entry.eject, servers.len());
+        if let Field::Given(at, _) = &entry.resolve
+            && !servers.is_empty()
+            && servers.iter().all(|server| server.name().is_none())
+        {
+            self.fault_with(
+                *at,
+                "`resolve` has no effect: no server here has a name to look up",
+                "leave it out",
+            );
+        }
         Some(Upstream {
             name: name.text.clone(),
             fleet: Fleet::new(balance, eject, seats),

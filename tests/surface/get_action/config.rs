@@ -127,7 +127,7 @@ fn links_are_https_without_a_password_and_results_at_listed_hosts() {
     );
     says(
         &with("result_url", json!({ "template": "https://e.example/", "hosts": ["e.example"] })),
-        "belongs to `pointer`",
+        "has no effect without `pointer`",
     );
     says(&with("result_url", json!({})), "one of `pointer` and `template`");
     says(&with("result_url", json!("nowhere")), "expected `receipt`");

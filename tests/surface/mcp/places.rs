@@ -1,6 +1,6 @@
 //! Where it is and for whom: methods, origins, HTTP/2, the list that load draws, and what load refuses.
 
-use super::super::{told, warnings};
+use super::super::{faults, told};
 use super::{APP, MCP, call_text, error, gate, message, result, setup, small};
 use crate::support::gate::replace;
 use crate::support::{Backend, Request, Response, Setup, eventually};
@@ -241,14 +241,14 @@ fn what_load_refuses() {
     }
 }
 
-/// A mark without an address to call at is told, and does no harm.
+/// A mark without an address to call at has no effect, as `actions` without a document has none.
 #[test]
-fn a_tool_without_mcp_is_warned_of() {
+fn a_tool_without_mcp_is_a_fault() {
     let backend = Backend::agreeing();
     let mut setup = setup(&backend);
     setup.config.as_object_mut().unwrap().remove("surfaces");
-    let warned: Vec<_> = warnings(&setup).into_iter().map(|(pointer, _)| pointer).collect();
-    assert_eq!(warned, ["/routes/0/mcp", "/routes/1/mcp"]);
+    let told: Vec<_> = faults(&setup).into_iter().map(|(pointer, _)| pointer).collect();
+    assert_eq!(told, ["/routes/0/mcp", "/routes/1/mcp"]);
 }
 
 /// A short word for the model instead of context and description. Words change nothing about what is accepted (G-38).
