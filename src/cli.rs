@@ -77,7 +77,7 @@ Examples:
   formgate explain --reason key_conflict  what a reason in metrics and log means, and who mends it
 
 ROUTE is an address, which starts with `/`, or a name. Of two words, the first is CONFIG if it ends in .yaml or
-.yml, or is neither an address nor a name before a BODY. BODY is a file; `-`, or no BODY, is standard input.
+.yml, or is neither an address nor a name. BODY is a file; `-`, or no BODY, is standard input.
 
 Exit codes: 0 accepted, 1 refused, 64 wrong usage, 78 configuration refused. Values are never printed.";
 

@@ -95,8 +95,14 @@ fn tell_apart(config: Option<PathBuf>, words: &[String]) -> Result<Question, Str
     };
     let is_name = |word: &str| config::check_name(word).is_ok();
     let (in_place, rest) = match words {
-        // A name and a body; what is a name may be a file, too, and is one before an address.
-        [first, second] if config.is_none() && is_name(first) && !second.starts_with('/') => (None, words),
+        // A name and a body. A file may be called like a name; before what may be an address it is the file.
+        [first, second]
+            if config.is_none()
+                && is_name(first)
+                && !(second.starts_with('/') && Path::new(first).exists()) =>
+        {
+            (None, words)
+        }
         [first, rest @ ..] if config.is_none() && !rest.is_empty() && is_config(first) => (Some(first), rest),
         [first, rest @ ..] if config.is_none() && rest.len() == 2 => (Some(first), rest),
         all => (None, all),
@@ -201,7 +207,8 @@ mod tests {
         assert_eq!(told(None, &["a", "b.json"]), some(default, "a", Some("b.json")));
         assert_eq!(told(None, &["a", "-"]), some(default, "a", None));
         assert_eq!(told(None, &["c.yaml", "a"]), some("c.yaml", "a", None));
-        assert_eq!(told(None, &["c", "/a"]), some("c", "/a", None));
+        assert_eq!(told(None, &["a", "/tmp/b.json"]), some(default, "a", Some("/tmp/b.json")));
+        assert_eq!(told(None, &["src", "/a"]), some("src", "/a", None));
         assert_eq!(told(None, &["c", "a", "b"]), some("c", "a", Some("b")));
         assert_eq!(told(Some("c"), &["a", "b"]), some("c", "a", Some("b")));
         assert_eq!(told(None, &["A"]), None);
