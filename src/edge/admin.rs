@@ -280,5 +280,5 @@ fn reply(status: u16, media_type: &str, body: Vec<u8>) -> Reply {
         "Content-Type: {media_type}\r\nContent-Length: {length}\r\nCache-Control: no-store\r\n\
          X-Content-Type-Options: nosniff\r\n"
     );
-    Reply { status, lines: Bytes::from(lines), body: Bytes::from(body) }
+    Reply::whole(status, lines, Bytes::from(body))
 }

@@ -148,12 +148,12 @@ impl Prepared {
         let lines = Bytes::from(format!(
             "Content-Type: {media_type}\r\nContent-Length: {length}\r\n{encoding}{shared}"
         ));
-        let found = Reply { status: 200, lines, body: bytes.clone() };
+        let found = Reply::whole(200, lines, bytes.clone());
         Self {
             coding: *coding,
             etag: etag.clone(),
             found_head: Reply { body: Bytes::new(), ..found.clone() },
-            not_modified: Reply { status: 304, lines: Bytes::from(shared), body: Bytes::new() },
+            not_modified: Reply::whole(304, shared, Bytes::new()),
             found,
         }
     }
@@ -165,5 +165,5 @@ fn kind_line(route: &Route) -> String {
 
 pub(super) fn options(allow: Allow, more: &str) -> Reply {
     let lines = format!("Allow: {}\r\nCache-Control: no-store\r\n{more}", allow.methods());
-    Reply { status: 204, lines: Bytes::from(lines), body: Bytes::new() }
+    Reply::whole(204, lines, Bytes::new())
 }

@@ -347,7 +347,7 @@ impl Intent<'_> {
             }
         };
         let throttled = *result == UpstreamResult::Throttled;
-        let sent = if throttled { answer.throttled(retry_after(reply)) } else { answer.reply() };
+        let sent = if throttled { answer.throttled(reply.retry_after.unwrap_or(1)) } else { answer.reply() };
         (Told { reply: sent, outcome: *outcome, reason: *reason, code: answer.code }, end)
     }
 
@@ -361,11 +361,4 @@ impl Intent<'_> {
         let url = url.unwrap_or_else(|| format!("{}{receipt}", self.action.receipts));
         Answer::new(Code::Ok, &url)
     }
-}
-
-/// What a 429 says to wait, in seconds.
-fn retry_after(reply: &Reply) -> u32 {
-    let lines = std::str::from_utf8(&reply.lines).unwrap_or_default().lines();
-    let said = lines.filter_map(|line| line.strip_prefix("Retry-After: ")).find_map(|said| said.parse().ok());
-    said.unwrap_or(1)
 }

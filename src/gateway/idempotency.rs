@@ -150,9 +150,10 @@ const FORMAT: u8 = 1;
 /// Status and length of the lines in big-endian bytes, the lines, the body. How long to wait is not stored: with
 /// this key, waiting changes nothing.
 fn store(reply: &Reply) -> Bytes {
-    let Reply { status, lines, body } = reply;
-    let lines = match lines.strip_prefix(b"Retry-After: ") {
-        Some(rest) => rest.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default(),
+    let Reply { status, lines, body, retry_after } = reply;
+    // Its line is the first, where it has one: see `Reply::after`.
+    let lines = match retry_after {
+        Some(_) => lines.splitn(2, |byte| *byte == b'\n').nth(1).unwrap_or_default(),
         None => &lines[..],
     };
     let mut stored = BytesMut::with_capacity(7 + lines.len() + body.len());
@@ -175,7 +176,7 @@ fn restore(mut stored: Bytes) -> Option<Reply> {
         return None;
     }
     let lines = stored.split_to(length);
-    Some(Reply { status, lines, body: stored })
+    Some(Reply::whole(status, lines, stored))
 }
 
 #[cfg(test)]

@@ -111,17 +111,31 @@ pub struct Conversation<'g> {
 
 impl Own {
     /// Every one, in the order of the variants.
-    pub const ALL: [Self; 9] = [
-        Self::OpenApi,
-        Self::Llms,
-        Self::Robots,
-        Self::Index,
-        Self::WellKnown,
-        Self::Mcp,
-        Self::CallTool,
-        Self::ToolManifest,
-        Self::Receipt,
-    ];
+    pub const ALL: [Self; 9] = {
+        let mut all = [Self::OpenApi; 9];
+        let mut known = 1;
+        while let Some(next) = all[known - 1].next() {
+            all[known] = next;
+            known += 1;
+        }
+        assert!(known == all.len());
+        all
+    };
+
+    /// The one behind it: a new variant does not compile before it has its place, and its series with it.
+    const fn next(self) -> Option<Self> {
+        match self {
+            Self::OpenApi => Some(Self::Llms),
+            Self::Llms => Some(Self::Robots),
+            Self::Robots => Some(Self::Index),
+            Self::Index => Some(Self::WellKnown),
+            Self::WellKnown => Some(Self::Mcp),
+            Self::Mcp => Some(Self::CallTool),
+            Self::CallTool => Some(Self::ToolManifest),
+            Self::ToolManifest => Some(Self::Receipt),
+            Self::Receipt => None,
+        }
+    }
 }
 
 impl<'g> Conversation<'g> {

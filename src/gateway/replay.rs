@@ -225,16 +225,30 @@ pub enum ReplayState {
 
 impl ReplayState {
     /// Every state, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 8] = [
-        Self::Fresh,
-        Self::Done,
-        Self::Pending,
-        Self::Unknown,
-        Self::Conflict,
-        Self::Full,
-        Self::Crowded,
-        Self::Down,
-    ];
+    pub const ALL: [Self; 8] = {
+        let mut all = [Self::Fresh; 8];
+        let mut known = 1;
+        while let Some(next) = all[known - 1].next() {
+            all[known] = next;
+            known += 1;
+        }
+        assert!(known == all.len());
+        all
+    };
+
+    /// The one behind it: a new variant does not compile before it has its place, and its series with it.
+    const fn next(self) -> Option<Self> {
+        match self {
+            Self::Fresh => Some(Self::Done),
+            Self::Done => Some(Self::Pending),
+            Self::Pending => Some(Self::Unknown),
+            Self::Unknown => Some(Self::Conflict),
+            Self::Conflict => Some(Self::Full),
+            Self::Full => Some(Self::Crowded),
+            Self::Crowded => Some(Self::Down),
+            Self::Down => None,
+        }
+    }
 }
 
 #[cfg(test)]

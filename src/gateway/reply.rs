@@ -12,6 +12,8 @@ pub struct Reply {
     pub lines: Bytes,
     /// The body; empty for HEAD, 204 and 304.
     pub body: Bytes,
+    /// The seconds that its `Retry-After` says, where it has one: for what is answered another way in its place.
+    pub retry_after: Option<u32>,
 }
 
 const NO_STORE: &str = "Cache-Control: no-store\r\n";
@@ -51,19 +53,31 @@ impl Reply {
         let length = body.len();
         let lines =
             format!("Content-Type: application/json\r\nContent-Length: {length}\r\n{NO_STORE}{passed}");
-        Self { status: 200, lines: Bytes::from(lines), body }
+        Self::whole(200, lines, body)
+    }
+
+    /// With a body; the field lines say its length and what it is.
+    pub fn whole(status: u16, lines: impl Into<Bytes>, body: Bytes) -> Self {
+        Self { status, lines: lines.into(), body, retry_after: None }
     }
 
     fn fixed(status: u16, lines: &'static str) -> Self {
-        Self { status, lines: Bytes::from_static(lines.as_bytes()), body: Bytes::new() }
+        Self::whole(status, lines, Bytes::new())
     }
 
     fn built(status: u16, lines: String) -> Self {
-        Self { status, lines: Bytes::from(lines), body: Bytes::new() }
+        Self::whole(status, lines, Bytes::new())
     }
 
     fn retry(status: u16, seconds: u32) -> Self {
-        Self::built(status, format!("Retry-After: {seconds}\r\n{NOTHING}"))
+        Self::built(status, NOTHING.to_owned()).after(seconds)
+    }
+
+    /// The same, to be asked again after so many seconds (RFC 9110, 10.2.3).
+    #[must_use]
+    pub fn after(self, seconds: u32) -> Self {
+        let lines = [format!("Retry-After: {seconds}\r\n").as_bytes(), &self.lines].concat();
+        Self { lines: Bytes::from(lines), retry_after: Some(seconds), ..self }
     }
 
     /// The same with more field lines, each ended by CRLF.

@@ -273,19 +273,22 @@ impl Caller {
     /// request, HTTP has the word for it, and it stands.
     pub(super) fn tell(&self, reply: Reply, outcome: Outcome) -> Reply {
         match Ending::of(outcome) {
-            Ending::Done => self.result(&answer::done(&reply.body), ""),
+            Ending::Done => self.result(&answer::done(&reply.body)),
             Ending::Told(sentence) => {
                 // Only where waiting can help.
                 let nothing_done = matches!(outcome, Outcome::Throttled | Outcome::Unavailable);
-                let retry = if nothing_done { retry_line(&reply) } else { "" };
-                self.result(answer::told(sentence).as_bytes(), retry)
+                let told = self.result(answer::told(sentence).as_bytes());
+                match reply.retry_after.filter(|_| nothing_done) {
+                    Some(seconds) => told.after(seconds),
+                    None => told,
+                }
             }
             Ending::Elsewhere => reply.with_lines(&self.lines),
         }
     }
 
-    fn result(&self, rest: &[u8], retry: &str) -> Reply {
-        answer::result(&self.id, &[&self.opening, rest], &format!("{retry}{}", self.lines))
+    fn result(&self, rest: &[u8]) -> Reply {
+        answer::result(&self.id, &[&self.opening, rest], &self.lines)
     }
 }
 
@@ -304,10 +307,4 @@ fn objected(objection: &Objection, id: Option<&[u8]>) -> Asked {
 /// Bytes of a result that hands on this answer, at most: as it is and as text, where a character may become two.
 pub(super) fn room(reply: &Reply) -> usize {
     3 * reply.body.len()
-}
-
-/// The line that says how long to wait, where a reply has one.
-fn retry_line(reply: &Reply) -> &str {
-    let text = std::str::from_utf8(&reply.lines).unwrap_or_default();
-    text.split_inclusive("\r\n").find(|line| line.starts_with("Retry-After: ")).unwrap_or_default()
 }

@@ -60,20 +60,20 @@ impl Answer {
 
     /// 200 (B-28: weak clients see bodies only).
     pub fn reply(&self) -> Reply {
-        self.under(200, "")
+        self.under(200)
     }
 
     /// 429, the same two keys.
     pub fn throttled(&self, seconds: u32) -> Reply {
-        self.under(429, &format!("Retry-After: {seconds}\r\n"))
+        self.under(429).after(seconds)
     }
 
-    fn under(&self, status: u16, more: &str) -> Reply {
+    fn under(&self, status: u16) -> Reply {
         let lines = format!(
             "Content-Type: application/json\r\nContent-Length: {}\r\nCache-Control: no-store\r\n\
-             X-Robots-Tag: noindex, nofollow\r\n{more}",
+             X-Robots-Tag: noindex, nofollow\r\n",
             self.body.len()
         );
-        Reply { status, lines: Bytes::from(lines), body: self.body.clone() }
+        Reply::whole(status, lines, self.body.clone())
     }
 }

@@ -43,7 +43,7 @@ pub fn receipt(found: &Found, head: &Head<'_>) -> Option<Reply> {
         body.len()
     );
     let body = if head.verb() == Method::Head { Bytes::new() } else { Bytes::from(body) };
-    Some(Reply { status: 200, lines: Bytes::from(lines), body })
+    Some(Reply::whole(200, lines, body))
 }
 
 fn sentence(code: Code) -> &'static str {

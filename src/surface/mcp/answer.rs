@@ -107,7 +107,7 @@ pub(super) fn supported() -> String {
 /// A notification was taken: 202, and nothing is said.
 pub(super) fn taken() -> Reply {
     let lines = Bytes::from_static(b"Cache-Control: no-store\r\nContent-Length: 0\r\n");
-    Reply { status: 202, lines, body: Bytes::new() }
+    Reply::whole(202, lines, Bytes::new())
 }
 
 /// A result, given as JSON text, under the id as it was written.
@@ -129,7 +129,7 @@ fn json(status: u16, body: Vec<u8>, more: &str) -> Reply {
     let lines = format!(
         "Content-Type: application/json\r\nContent-Length: {length}\r\nCache-Control: no-store\r\n{more}"
     );
-    Reply { status, lines: Bytes::from(lines), body: Bytes::from(body) }
+    Reply::whole(status, lines, Bytes::from(body))
 }
 
 /// How a call ended, as far as a model may know it.
