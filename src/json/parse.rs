@@ -59,6 +59,8 @@ pub(super) fn space_end(bytes: &[u8], at: usize) -> usize {
     match bytes.get(at) {
         // Nearly always: none is above the space.
         Some(byte) if *byte > b' ' => at,
+        // One space, as many writers put behind colons and commas.
+        Some(b' ') if bytes.get(at + 1).is_some_and(|byte| *byte > b' ') => at + 1,
         Some(_) | None => long_space_end(bytes, at),
     }
 }

@@ -19,6 +19,8 @@ pub(crate) struct Reader<'t> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Short {
     pub(crate) negative: bool,
+    /// What stands before the point.
+    pub(crate) whole: u64,
     /// All digits, those behind the point too.
     pub(crate) magnitude: u64,
     /// How many digits stand behind the point; zero where there is none.
@@ -155,12 +157,12 @@ impl<'t> Reader<'t> {
     pub(crate) fn number(self, at: usize) -> Option<(Short, usize)> {
         let negative = self.byte(at) == Some(b'-');
         let first = at + usize::from(negative);
-        let (mut magnitude, mut end) = self.digits(0, first);
-        let whole = end - first;
-        if whole == 0 || whole > 1 && self.byte(first) == Some(b'0') {
+        let (whole, mut end) = self.digits(0, first);
+        let count = end - first;
+        if count == 0 || count > 1 && self.byte(first) == Some(b'0') {
             return None;
         }
-        let mut places = 0;
+        let (mut magnitude, mut places) = (whole, 0);
         if self.byte(end) == Some(b'.') {
             let start = end + 1;
             (magnitude, end) = self.digits(magnitude, start);
@@ -170,11 +172,11 @@ impl<'t> Reader<'t> {
             }
         }
         // Anything longer has wrapped.
-        if whole + places > DIGITS || matches!(self.byte(end), Some(b'e' | b'E')) {
+        if count + places > DIGITS || matches!(self.byte(end), Some(b'e' | b'E')) {
             return None;
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most fifteen")]
-        Some((Short { negative, magnitude, places: places as u32 }, end))
+        Some((Short { negative, whole, magnitude, places: places as u32 }, end))
     }
 
     /// Goes over digits: what they make of a number, and where they end.
@@ -189,13 +191,17 @@ impl<'t> Reader<'t> {
 }
 
 impl Short {
+    /// An integer.
+    pub(crate) fn integer(integer: i64) -> Self {
+        let whole = integer.unsigned_abs();
+        Self { negative: integer < 0, whole, magnitude: whole, places: 0 }
+    }
+
     /// What stands before the point, with its sign.
     #[inline]
     pub(crate) fn whole(self) -> i64 {
-        let magnitude =
-            if self.places == 0 { self.magnitude } else { self.magnitude / 10_u64.pow(self.places) };
-        let magnitude = magnitude.cast_signed();
-        if self.negative { -magnitude } else { magnitude }
+        let whole = self.whole.cast_signed();
+        if self.negative { -whole } else { whole }
     }
 
     /// The value.

@@ -394,7 +394,7 @@ fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Nu
 fn edge(bounds: &[Limit], upper: bool) -> i64 {
     const FARTHEST: i64 = 1_000_000_000_000_000;
     let keeps = |integer: i64| {
-        let number = Short { negative: integer < 0, magnitude: integer.unsigned_abs(), places: 0 }.decimal();
+        let number = Short::integer(integer).decimal();
         bounds.iter().all(|bound| match bound {
             Limit::Minimum { .. } => upper || bound.admits(number),
             Limit::Maximum { .. } => !upper || bound.admits(number),
