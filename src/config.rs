@@ -81,7 +81,8 @@ pub fn load_after(path: &Path, earlier: &Stock) -> Result<Loaded, Refused> {
     let judged = judge(path, &mut files, earlier);
     let (paths, digest) = (files.paths(), files.digest());
     match judged {
-        Ok(Judged { compiled, settings, warnings, stock }) => {
+        Ok(Judged { compiled, settings, warnings, mut stock }) => {
+            stock.reading = Some(files.reading());
             let mut gateway = Gateway::new(compiled.routes, compiled.trusted_proxies, digest);
             gateway.limit_own(compiled.surfaces.limits);
             compiled.surfaces.sheets.into_iter().for_each(|sheet| gateway.put_sheet(sheet));

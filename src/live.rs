@@ -152,15 +152,16 @@ impl Live {
 
     fn take_turn(&self) -> Reload {
         let mut stock = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        // As it is after every start, and when a file was only touched.
+        if let Some(files) = stock.unchanged() {
+            return self.unchanged(files);
+        }
         // Were it to panic, the files are refused, and the next turn can be taken.
         match catch_unwind(AssertUnwindSafe(|| config::load_after(&self.path, &stock))) {
             Err(_) => self.refuse(vec![self.unforeseen()], Vec::new()),
             Ok(Err(refused)) => self.refuse(refused.faults, refused.files),
             Ok(Ok(loaded)) if loaded.gateway.digest == self.snapshot().gateway.digest => {
-                let mut status = self.lock_status();
-                status.refused = None;
-                status.files = loaded.files;
-                Reload::Unchanged
+                self.unchanged(loaded.files)
             }
             Ok(Ok(mut loaded)) => {
                 let made = std::mem::take(&mut loaded.stock);
@@ -195,6 +196,13 @@ impl Live {
             suggestion: None,
             lint: None,
         }
+    }
+
+    fn unchanged(&self, files: Vec<PathBuf>) -> Reload {
+        let mut status = self.lock_status();
+        status.refused = None;
+        status.files = files;
+        Reload::Unchanged
     }
 
     fn publish(&self, loaded: Loaded) -> Reload {

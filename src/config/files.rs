@@ -27,8 +27,17 @@ pub(super) struct Files {
     places: HashMap<PathBuf, usize>,
 }
 
+/// What was read of a load, to tell whether the files still say the same: private keys are in it, so it is never shown.
+#[derive(Debug)]
+pub(super) struct Reading {
+    files: Vec<(PathBuf, u64)>,
+    digest: [u8; 32],
+}
+
 struct Taken {
     path: PathBuf,
+    /// The limit it was read with.
+    limit: u64,
     /// As the YAML names it: the digest is the same wherever the directory stands.
     name: String,
     outcome: Result<Rc<[u8]>, String>,
@@ -79,7 +88,7 @@ impl Files {
         }
         self.places.insert(path.clone(), self.taken.len());
         let outcome = read_bounded(&path, limit);
-        self.taken.push(Taken { path, name: name.to_owned(), outcome: outcome.clone(), digested });
+        self.taken.push(Taken { path, limit, name: name.to_owned(), outcome: outcome.clone(), digested });
         outcome
     }
 
@@ -103,6 +112,42 @@ impl Files {
         }
         hex::of(&hash.finalize()[..16])
     }
+}
+
+impl Files {
+    /// What has been read.
+    pub(super) fn reading(&self) -> Reading {
+        let files = self.taken.iter().map(|taken| (taken.path.clone(), taken.limit)).collect();
+        Reading { files, digest: digest_of(self.taken.iter().map(|taken| &taken.outcome)) }
+    }
+}
+
+impl Reading {
+    /// The files, the YAML first.
+    pub(super) fn paths(&self) -> Vec<PathBuf> {
+        self.files.iter().map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Whether reading the same files again gives the same.
+    pub(super) fn still_holds(&self) -> bool {
+        let read: Vec<_> = self.files.iter().map(|(path, limit)| read_bounded(path, *limit)).collect();
+        digest_of(read.iter()) == self.digest
+    }
+}
+
+/// Over what was read, and over what could not be.
+fn digest_of<'r>(outcomes: impl Iterator<Item = &'r Result<Rc<[u8]>, String>>) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for outcome in outcomes {
+        let (is_read, bytes): (u8, &[u8]) = match outcome {
+            Ok(bytes) => (1, bytes),
+            Err(reason) => (0, reason.as_bytes()),
+        };
+        hash.update([is_read]);
+        hash.update((bytes.len() as u64).to_be_bytes());
+        hash.update(bytes);
+    }
+    hash.finalize().into()
 }
 
 fn read_bounded(path: &Path, limit: u64) -> Result<Rc<[u8]>, String> {

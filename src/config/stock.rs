@@ -2,13 +2,17 @@
 //!
 //! Taken over is only what would come out the same, because it is made from the same words.
 
+use super::files::Reading;
 use crate::form::{CompiledForm, Effort, FormOptions, Representation};
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Forms, arrivals and pages of a load. Where there are few routes there are none: they are made as quickly.
+/// What its files said; and its forms, arrivals and pages. Of few routes these are not kept: they are made as quickly.
 #[derive(Debug, Default)]
 pub struct Stock {
+    /// Nothing before the first load.
+    pub(super) reading: Option<Reading>,
     made: HashMap<Recipe, (Arc<CompiledForm>, Arc<Representation>)>,
     /// By their digest.
     pages: HashMap<String, Arc<Representation>>,
@@ -28,6 +32,11 @@ pub(super) struct Recipe {
 }
 
 impl Stock {
+    /// The files of the load, if they still say what they said: then another load would make the same.
+    pub fn unchanged(&self) -> Option<Vec<PathBuf>> {
+        self.reading.as_ref().filter(|reading| reading.still_holds()).map(Reading::paths)
+    }
+
     /// What was made from the same.
     pub(super) fn of(&self, recipe: &Recipe) -> Option<(Arc<CompiledForm>, Arc<Representation>)> {
         self.made.get(recipe).cloned()
@@ -87,6 +96,24 @@ mod tests {
             Arc::ptr_eq(&before.arrival, &after.arrival),
             Arc::ptr_eq(&page(before), &page(after)),
         ]
+    }
+
+    #[test]
+    fn only_files_that_say_the_same_still_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = written(folder.path(), "form: seventh.json");
+        let form = folder.path().join("seventh.json");
+        let write = |text: &str| std::fs::write(&form, text).unwrap();
+        write(r#"{"type":"string","maxLength":9}"#);
+        let stock = load(&path).unwrap().stock;
+        assert_eq!(stock.unchanged(), Some(vec![path.clone(), form.clone()]));
+        write(r#"{"type":"string","maxLength":8}"#);
+        assert_eq!(stock.unchanged(), None);
+        std::fs::remove_file(&form).unwrap();
+        assert_eq!(stock.unchanged(), None);
+        write(r#"{"type":"string","maxLength":9}"#);
+        assert!(stock.unchanged().is_some());
+        assert_eq!(Stock::default().unchanged(), None);
     }
 
     #[test]

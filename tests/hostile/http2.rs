@@ -8,7 +8,7 @@ use super::frames::{
     CONTINUATION, Came, DATA, END_HEADERS, END_STREAM, HEADERS, PING, PRIORITY, PUSH_PROMISE, RST_STREAM,
     Raw, SETTINGS, WINDOW_UPDATE, fields, frame,
 };
-use super::process::{MIB, mib, peak, rss};
+use super::process::{MIB, mib, peak, rss_before};
 use super::{number, turn};
 use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Setup};
 use std::time::{Duration, Instant};
@@ -249,7 +249,7 @@ fn heads_that_never_end_meet_their_deadline() {
 /// Sends `flood` until the gate has had enough, or all is sent; good clients are served meanwhile, memory is bounded.
 #[track_caller]
 fn flood(gate: &Gate, what: &str, pieces: impl Iterator<Item = Vec<u8>>) {
-    let before = rss(gate.pid());
+    let before = rss_before(gate.pid());
     let began = Instant::now();
     let mut raw = Raw::open(gate.addr);
     let (mut sent, mut over) = (0, false);

@@ -1,6 +1,6 @@
 //! Memory over many HTTP/2 streams (issue 3, item 7): a stream is a request like any other to the budget.
 
-use super::process::{KIB, MIB, mib, peak, rss};
+use super::process::{KIB, MIB, mib, peak, rss_before};
 use super::turn;
 use crate::support::{Backend, MEETING, MEETING_BODY, Setup, eventually, padded};
 use crate::wire::http2::{exchange, open, post, run};
@@ -25,7 +25,7 @@ fn stalled_streams_stay_within_the_budget() {
     for _ in 0..50 {
         gate.post(MEETING, MEETING_BODY);
     }
-    let before = rss(gate.pid());
+    let before = rss_before(gate.pid());
     let body = padded(MEETING_BODY, 40_000);
     run(async {
         let mut stalled = tokio::task::JoinSet::new();

@@ -1,6 +1,6 @@
 //! Upstreams that hang before they say anything, and those that say far more than they seem to (issue 3, item 6).
 
-use super::process::{MIB, mib, peak, rss};
+use super::process::{MIB, mib, peak, rss_before};
 use super::turn;
 use crate::support::backend::{answer, json};
 use crate::support::{Backend, MEETING, MEETING_BODY, Setup};
@@ -128,7 +128,7 @@ fn compressed_bombs_stay_small() {
             let gate =
                 Setup::meeting(&backend).with("routes/0/consequence", value!({ "text": text })).start();
             gate.get(MEETING);
-            let before = rss(gate.pid());
+            let before = rss_before(gate.pid());
             let began = Instant::now();
             let response = gate.post(MEETING, MEETING_BODY);
             let (took, grown) = (began.elapsed(), peak(gate.pid()).saturating_sub(before));
