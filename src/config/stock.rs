@@ -64,7 +64,7 @@ mod tests {
     use std::path::Path;
 
     /// As many routes as are worth keeping, each taking a text of its own length; `changed` stands for route 7.
-    fn written(folder: &Path, changed: &str) -> std::path::PathBuf {
+    fn written(folder: &Path, changed: &str) -> PathBuf {
         let mut yaml = String::from(
             "listen: [\"127.0.0.1:0\"]\n\
              upstreams: { legacy: { servers: [\"http://127.0.0.1:9\"] } }\n\
