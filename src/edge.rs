@@ -1,4 +1,4 @@
-//! The wire. The only folder that says `pingora`: its listeners, streams, transport connector and
+//! The wire. The only folder that says `pingora`: its streams, worker threads, transport connector and
 //! HTTP/2. HTTP/1 is read here, on `httparse`, because a gate must know exactly which bytes it took.
 //!
 //! Why not pingora's own HTTP/1 session: it repairs what it reads (it escapes bad targets, takes bare
@@ -11,6 +11,7 @@
 mod act;
 mod activation;
 mod admin;
+mod alarm;
 mod answer;
 mod app;
 mod attempt;

@@ -91,7 +91,7 @@ pub struct Gateway {
     places: Vec<Place>,
     own: HashMap<Own, Standing>,
     own_limits: Limits,
-    by_address: HashMap<String, Spot>,
+    by_address: HashMap<String, Spot, foldhash::fast::RandomState>,
 }
 
 /// A route with everything about it that can be computed before a request comes.

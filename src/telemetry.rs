@@ -32,8 +32,6 @@ use std::time::{Duration, Instant, SystemTime};
 /// Everything there is to say about one request. Never a value from a body, a query or a secret.
 #[derive(Debug)]
 pub struct Record<'r> {
-    /// When its head had been read.
-    pub time: SystemTime,
     /// The route's name, or that of one of the gateway's own addresses; `_stray` where there is none.
     pub route: &'r str,
     /// By which door it came in.
@@ -68,6 +66,14 @@ pub struct Record<'r> {
     pub actor: Option<&'r [u8]>,
     /// Request and trace id.
     pub ids: &'r Ids,
+}
+
+impl Record<'_> {
+    /// When its head had been read; asked once the answer has been sent.
+    fn time(&self) -> SystemTime {
+        let now = SystemTime::now();
+        now.checked_sub(self.took).unwrap_or(now)
+    }
 }
 
 /// One GET-Action. Never a value of its query (U-19).

@@ -1,16 +1,16 @@
 //! Sockets that systemd passes (`sd_listen_fds(3)`): bound before this process was started, and kept over its restarts.
 
+use super::listen::Inherited;
 use super::run::ServeError;
 use crate::config::{AdminAddress, Settings};
 use listenfd::ListenFd;
-use pingora_core::server::Fds;
 use rustix::net::sockopt::socket_acceptconn;
 use std::io;
-use std::os::fd::{AsFd, IntoRawFd as _};
+use std::os::fd::AsFd;
 
 /// Adds what was passed to what is taken over. A socket that the file does not name is refused: someone meant it to be
 /// served. What is named and not passed is bound as ever.
-pub(super) fn receive(settings: &Settings, inherited: &mut Fds) -> Result<(), ServeError> {
+pub(super) fn receive(settings: &Settings, inherited: &mut Inherited) -> Result<(), ServeError> {
     let mut passed = ListenFd::from_env();
     for number in 0..passed.len() {
         if let Ok(Some(socket)) = passed.take_tcp_listener(number) {
@@ -23,8 +23,7 @@ pub(super) fn receive(settings: &Settings, inherited: &mut Fds) -> Result<(), Se
                 Some(AdminAddress::Tcp(_) | AdminAddress::Unix(_)) | None => None,
             };
             let asked = public.or(admin).ok_or_else(|| unnamed(&address.to_string()))?;
-            socket.set_nonblocking(true).map_err(|cause| broken(number, &cause))?;
-            inherited.add(format!("{asked}={address}"), socket.into_raw_fd());
+            inherited.push((format!("{asked}={address}"), socket.into()));
         } else {
             let socket = passed.take_unix_listener(number).ok().flatten();
             let socket = socket.ok_or_else(|| broken(number, &"neither TCP nor a unix stream"))?;
@@ -34,8 +33,7 @@ pub(super) fn receive(settings: &Settings, inherited: &mut Fds) -> Result<(), Se
             if !matches!(&settings.admin, Some(AdminAddress::Unix(asked)) if asked == path) {
                 return Err(unnamed(&format!("unix:{}", path.display())));
             }
-            socket.set_nonblocking(true).map_err(|cause| broken(number, &cause))?;
-            inherited.add(format!("admin:{0}={0}", path.display()), socket.into_raw_fd());
+            inherited.push((format!("admin:{0}={0}", path.display()), socket.into()));
         }
     }
     Ok(())

@@ -4,8 +4,9 @@
 //! A browser on the same machine can reach loopback too: requests whose `Host` is a name (DNS
 //! rebinding) or that carry an `Origin` are refused.
 
-use super::connection::{BodyBounds, Connection, HeadBounds, Opening};
+use super::connection::{BodyBounds, CLOSE, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Request, read};
+use super::listen::Serve;
 use super::{App, Counted, fleet, log};
 use crate::config::Policy;
 use crate::gateway::{Reply, judge};
@@ -13,9 +14,7 @@ use crate::json::Document;
 use crate::live::{Reload, Status};
 use crate::reason::Face;
 use crate::telemetry::render_servers;
-use async_trait::async_trait;
 use bytes::Bytes;
-use pingora_core::apps::ServerApp;
 use pingora_core::protocols::Stream;
 use pingora_core::server::ShutdownWatch;
 use serde_json::{Value, json};
@@ -39,21 +38,19 @@ const BOUNDS: HeadBounds = HeadBounds {
     first: false,
 };
 
-/// What pingora's service hands connections to.
+/// What serves the admin listener.
 pub(super) struct Door {
     pub(super) app: Arc<App>,
     /// A unix socket's file says who may come; to loopback comes whoever is on this machine.
     pub(super) by_file: bool,
 }
 
-#[async_trait]
-impl ServerApp for Door {
-    async fn process_new(self: &Arc<Self>, stream: Stream, _shutdown: &ShutdownWatch) -> Option<Stream> {
+impl Serve for Door {
+    async fn serve(self: Arc<Self>, stream: Stream, _peer: IpAddr, _shutdown: ShutdownWatch) {
         let (_counted, open) = Counted::one(&self.app.admin_connections);
         if open <= CONNECTIONS {
             converse(&self.app, stream, self.by_file).await;
         }
-        None
     }
 }
 
@@ -66,12 +63,12 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
         let mut room = [const { MaybeUninit::uninit() }; FIELDS];
         let peer = IpAddr::V4(Ipv4Addr::LOCALHOST);
         let Ok(request) = read(&bytes, &mut room, peer, "http") else {
-            let _ = connection.respond(&Reply::of(Face::BadRequest), b"Connection: close\r\n").await;
+            let _ = connection.respond(&Reply::of(Face::BadRequest), &[CLOSE]).await;
             return connection.linger().await;
         };
         if !admits(app, &request) {
             // Before a body is read, as on the routes (B-24).
-            let _ = connection.respond(&Reply::of(Face::Unauthorized), b"Connection: close\r\n").await;
+            let _ = connection.respond(&Reply::of(Face::Unauthorized), &[CLOSE]).await;
             return connection.linger().await;
         }
         if request.expects_continue && connection.say_continue().await.is_err() {
@@ -84,7 +81,7 @@ async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
         };
         let reply = answer(app, &request, &body.bytes, trusted).await;
         let closes = request.close || app.is_leaving();
-        let lines: &[u8] = if closes { b"Connection: close\r\n" } else { b"" };
+        let lines: &[&[u8]] = if closes { &[CLOSE] } else { &[] };
         if connection.respond(&reply, lines).await.is_err() || closes {
             return;
         }

@@ -3,12 +3,15 @@
 
 use super::budget::Hold;
 use super::chunked::{Chunks, Progress};
-use super::head::{FieldRoom, read_length};
+use super::connection::first_read;
+use super::head::read_length;
 use crate::gateway::{Field, Received};
 use crate::media::lists;
 use bytes::{Bytes, BytesMut};
+use memchr::memchr_iter;
 use pingora_core::protocols::Stream;
 use std::io;
+use std::mem::MaybeUninit;
 use tokio::io::AsyncReadExt;
 
 /// Bytes of an answer's head, interim answers included.
@@ -144,6 +147,10 @@ impl Source<'_> {
     }
 
     async fn read(&mut self) -> io::Result<usize> {
+        // Most answers come whole, and take a buffer of their size.
+        if self.input.is_empty() && self.input.capacity() < READ {
+            return first_read(&mut self.stream, &mut self.input, READ).await;
+        }
         if self.input.capacity() - self.input.len() < READ / 4 {
             self.input.reserve(READ);
         }
@@ -166,19 +173,22 @@ fn scan(bytes: &[u8]) -> Result<Scan, NoAnswer> {
         Ok(_) | Err(httparse::Error::TooManyHeaders) => {}
         Err(_) => return Err(NoAnswer),
     }
-    let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else {
+    let Some(end) = memchr_iter(b'\n', bytes).find(|at| bytes[..*at].ends_with(b"\r\n\r")) else {
         return Ok(Scan::Partial);
     };
     match line.code {
         None | Some(0..=99 | 600..) => Err(NoAnswer),
         // 101 is final here: we asked for no upgrade.
-        Some(status @ (101 | 200..=599)) => Ok(Scan::Final(status, end + 4)),
-        Some(100..=199) => Ok(Scan::Interim(end + 4)),
+        Some(status @ (101 | 200..=599)) => Ok(Scan::Final(status, end + 1)),
+        Some(100..=199) => Ok(Scan::Interim(end + 1)),
     }
 }
 
 /// Reads a complete final head; `None` when its fields are malformed.
-pub(super) fn read_head<'a>(bytes: &'a [u8], room: &'a mut FieldRoom<'a>) -> Option<AnswerHead<'a>> {
+pub(super) fn read_head<'a>(
+    bytes: &'a [u8],
+    room: &'a mut [MaybeUninit<Field<'a>>],
+) -> Option<AnswerHead<'a>> {
     let mut response = httparse::Response::new(&mut []);
     let parser = httparse::ParserConfig::default();
     let parsed = parser.parse_response_with_uninit_headers(&mut response, bytes, room);

@@ -1,57 +1,44 @@
 //! One HTTP/1 connection, request after request.
 
-use super::connection::{BodyBounds, Collected, Connection, HeadBounds, Opening};
+use super::connection::{BodyBounds, CLOSE, Collected, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Framing, Request, read};
+use super::listen::Serve;
 use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
 use super::{App, Counted, Stray, http2, tls};
 use crate::gateway::Head;
 use crate::reason::Reason;
-use async_trait::async_trait;
-use pingora_core::apps::ServerApp;
 use pingora_core::protocols::{ALPN, Stream};
 use pingora_core::server::ShutdownWatch;
 use std::mem::MaybeUninit;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// What pingora's service hands connections to.
+/// What serves the public listeners.
 pub(super) struct Door {
     pub(super) app: Arc<App>,
     /// TLS is spoken, and nothing else.
-    pub(super) tls: Option<tls::Acceptor>,
+    pub(super) tls: Option<Arc<tls::Acceptor>>,
 }
 
-#[async_trait]
-impl ServerApp for Door {
-    async fn process_new(self: &Arc<Self>, stream: Stream, shutdown: &ShutdownWatch) -> Option<Stream> {
+impl Serve for Door {
+    async fn serve(self: Arc<Self>, stream: Stream, peer: IpAddr, shutdown: ShutdownWatch) {
         let app = &self.app;
         let (_counted, open) = Counted::one(&app.connections);
         if open > app.max_connections {
-            app.telemetry.connections_refused.inc();
-            return None;
+            return app.telemetry.connections_refused.inc();
         }
-        let peer = peer_address(&stream);
         let Some(acceptor) = &self.tls else {
-            app.serve(Connection::new(stream), peer, "http", shutdown).await;
-            return None;
+            return app.serve(Connection::new(stream), peer, "http", &shutdown).await;
         };
-        let stream = Box::pin(acceptor.accept(app, stream)).await?;
+        let Some(stream) = Box::pin(acceptor.accept(app, stream)).await else { return };
         if matches!(stream.selected_alpn_proto(), Some(ALPN::H2)) {
             let connection = Connection::new(stream);
-            Box::pin(http2::serve(Arc::clone(app), connection, peer, "https", shutdown)).await;
+            Box::pin(http2::serve(Arc::clone(app), connection, peer, "https", &shutdown)).await;
         } else {
-            app.serve(Connection::new(stream), peer, "https", shutdown).await;
+            app.serve(Connection::new(stream), peer, "https", &shutdown).await;
         }
-        None
     }
-}
-
-/// The other end; a unix socket's is this machine.
-fn peer_address(stream: &Stream) -> IpAddr {
-    let digest = stream.get_socket_digest();
-    let inet = digest.as_ref().and_then(|digest| digest.peer_addr()).and_then(|peer| peer.as_inet());
-    inet.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), SocketAddr::ip)
 }
 
 /// How a connection goes on after one request.
@@ -141,18 +128,16 @@ impl App {
 }
 
 async fn respond(connection: &mut Connection, decision: &Decision, closes: bool) -> bool {
-    let mut lines = Vec::with_capacity(128);
-    lines.extend_from_slice(decision.lines.as_bytes());
-    if decision.names_request() {
-        for part in [b"X-Request-Id: ", decision.request_id(), b"\r\n"] {
-            lines.extend_from_slice(part);
-        }
-    }
+    let (own, nothing): (&[u8], &[u8]) = (decision.lines.as_bytes(), b"");
+    let [name, id, end] = if decision.names_request() {
+        [b"X-Request-Id: ", decision.request_id(), b"\r\n"]
+    } else {
+        [nothing; 3]
+    };
     // A refusal never says that the connection ends because of it: all refusals look alike (P6).
-    if closes || (decision.close && decision.reply.status != 204) {
-        lines.extend_from_slice(b"Connection: close\r\n");
-    }
-    connection.respond(&decision.reply, &lines).await.is_ok()
+    let says_close = closes || (decision.close && decision.reply.status != 204);
+    let close = if says_close { CLOSE } else { nothing };
+    connection.respond(&decision.reply, &[own, name, id, end, close]).await.is_ok()
 }
 
 /// The body of one HTTP/1 request.

@@ -1,5 +1,6 @@
 //! One HTTP/1 connection: heads in, bodies in, replies out, everything bounded in bytes and in time.
 
+use super::alarm::Alarm;
 use super::budget::{Budget, Hold};
 use super::chunked::{Chunks, Progress};
 use super::head::{Framing, find_end, starts_like_a_method};
@@ -20,6 +21,9 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
 /// The connection preface of HTTP/2 (RFC 9113, 3.4).
 pub(super) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Says that this answer is the last of its connection.
+pub(super) const CLOSE: &[u8] = b"Connection: close\r\n";
 
 /// Bytes asked for in one read of a body.
 const READ: usize = 4096;
@@ -46,6 +50,7 @@ pub(super) struct Connection {
     stream: Stream,
     input: BytesMut,
     output: Vec<u8>,
+    alarm: Alarm,
 }
 
 /// How a request begins.
@@ -89,7 +94,7 @@ pub(super) struct Collected {
 
 impl Connection {
     pub(super) fn new(stream: Stream) -> Self {
-        Self { stream, input: BytesMut::new(), output: Vec::new() }
+        Self { stream, input: BytesMut::new(), output: Vec::new(), alarm: Alarm::default() }
     }
 
     /// The stream with what was read of it but not taken, for HTTP/2.
@@ -100,7 +105,8 @@ impl Connection {
     pub(super) async fn next_head(&mut self, bounds: HeadBounds) -> Opening {
         if self.input.is_empty() {
             self.input = BytesMut::new();
-            match within(bounds.idle, self.first_read()).await {
+            let first_read = first_read(&mut self.stream, &mut self.input, FIRST_READ);
+            match self.alarm.within(bounds.idle, first_read).await {
                 Ok(0) | Err(_) => return Opening::Closed,
                 Ok(_) => {}
             }
@@ -127,6 +133,10 @@ impl Connection {
                 }
             } else {
                 match find_end(&self.input, seen) {
+                    // Most requests without a body: their buffer goes with them, and is not shared first.
+                    Ok(Some(end)) if end == self.input.len() && end <= bounds.bytes => {
+                        return Opening::Head(std::mem::take(&mut self.input).freeze());
+                    }
                     Ok(Some(end)) if end <= bounds.bytes => {
                         return Opening::Head(self.input.split_to(end).freeze());
                     }
@@ -136,9 +146,8 @@ impl Connection {
                 }
                 seen = self.input.len();
             }
-            let now = Instant::now();
-            let by = *deadline.get_or_insert(now + bounds.deadline);
-            match self.read_within(by.saturating_duration_since(now)).await {
+            let by = *deadline.get_or_insert_with(|| Instant::now() + bounds.deadline);
+            match self.read_until(by).await {
                 Ok(0) => return Opening::Stray(Stray::Cut),
                 Ok(_) => {}
                 Err(error) if error.kind() == io::ErrorKind::TimedOut => {
@@ -165,7 +174,7 @@ impl Connection {
                 loop {
                     let have = self.input.len().min(length);
                     // As it comes, not as it is announced: an announcement costs its sender nothing.
-                    let room = length.min((have * 2).max(GROWTH));
+                    let room = length.min((have * 4).max(GROWTH));
                     hold.grow_to(room).map_err(|_| Reason::Budget)?;
                     if have == length {
                         let bytes = self.input.split_to(length).freeze();
@@ -252,24 +261,26 @@ impl Connection {
 
     pub(super) async fn say_continue(&mut self) -> io::Result<()> {
         let wire = b"HTTP/1.1 100 Continue\r\n\r\n";
-        within(WRITE_DEADLINE, write_all(&mut self.stream, wire, b"")).await
+        self.alarm.within(WRITE_DEADLINE, write_all(&mut self.stream, wire, b"")).await
     }
 
-    /// Head and body in one write. `more` are lines that only this answer has.
-    pub(super) async fn respond(&mut self, reply: &Reply, more: &[u8]) -> io::Result<()> {
+    /// Head and body in one write. `more` is put together to the lines that only this answer has.
+    pub(super) async fn respond(&mut self, reply: &Reply, more: &[&[u8]]) -> io::Result<()> {
         let out = &mut self.output;
         out.clear();
         write_status(out, reply.status);
         clock::write_date(out);
         out.extend_from_slice(&reply.lines);
-        out.extend_from_slice(more);
+        for part in more {
+            out.extend_from_slice(part);
+        }
         out.extend_from_slice(b"\r\n");
         let mut body: &[u8] = &reply.body;
         if body.len() <= COPIED {
             out.extend_from_slice(body);
             body = b"";
         }
-        within(WRITE_DEADLINE, write_all(&mut self.stream, out, body)).await
+        self.alarm.within(WRITE_DEADLINE, write_all(&mut self.stream, out, body)).await
     }
 
     /// Closes so that the last answer arrives: our end first, then what the client still sends is
@@ -302,7 +313,7 @@ impl Connection {
     }
 
     async fn read_body(&mut self, by: Instant) -> Result<(), Reason> {
-        match self.read_within(by.saturating_duration_since(Instant::now())).await {
+        match self.read_until(by).await {
             Ok(0) => Err(Reason::BodyBroken),
             Ok(_) => Ok(()),
             Err(error) if error.kind() == io::ErrorKind::TimedOut => Err(Reason::Deadline),
@@ -310,32 +321,29 @@ impl Connection {
         }
     }
 
-    /// Waits without a buffer; what came is copied into one of its size.
-    async fn first_read(&mut self) -> io::Result<usize> {
-        std::future::poll_fn(|context| {
-            FIRST.with_borrow_mut(|first| {
-                let mut room = ReadBuf::new(first);
-                ready!(Pin::new(&mut self.stream).poll_read(context, &mut room))?;
-                self.input.extend_from_slice(room.filled());
-                Poll::Ready(Ok(room.filled().len()))
-            })
-        })
-        .await
-    }
-
-    async fn read_within(&mut self, time: Duration) -> io::Result<usize> {
+    async fn read_until(&mut self, by: Instant) -> io::Result<usize> {
         if self.input.capacity() - self.input.len() < READ / 4 {
             self.input.reserve(READ);
         }
-        within(time, self.stream.read_buf(&mut self.input)).await
+        self.alarm.until(by, self.stream.read_buf(&mut self.input)).await
     }
 }
 
-async fn within<T>(time: Duration, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    match timeout(time, work).await {
-        Ok(outcome) => outcome,
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
-    }
+/// Waits without a buffer; what came, `most` bytes at most, is copied into one of its size.
+pub(super) async fn first_read<S: AsyncRead + Unpin + ?Sized>(
+    stream: &mut S,
+    input: &mut BytesMut,
+    most: usize,
+) -> io::Result<usize> {
+    std::future::poll_fn(|context| {
+        FIRST.with_borrow_mut(|first| {
+            let mut room = ReadBuf::new(&mut first[..most.min(FIRST_READ)]);
+            ready!(Pin::new(&mut *stream).poll_read(context, &mut room))?;
+            input.extend_from_slice(room.filled());
+            Poll::Ready(Ok(room.filled().len()))
+        })
+    })
+    .await
 }
 
 /// Head and body in as few writes as the socket takes, without copying the body behind the head.

@@ -12,12 +12,11 @@ use crate::gateway::{
 };
 use crate::telemetry::UpstreamRecord;
 use bytes::BytesMut;
-use pingora_timeout::timeout;
-use std::mem::MaybeUninit;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
+use tokio::time::{timeout, timeout_at};
 
 /// Sends what was admitted and concludes from what comes back. `hold` is the memory of the answer.
 pub(super) async fn perform(
@@ -98,8 +97,13 @@ async fn exchange(
     source: Source<'_>,
 ) -> (Consequence, Option<u16>) {
     let mut said = None;
-    let converse = converse(app, admitted, head, ids, line, source, &mut said);
-    match timeout(admitted.upstream().timeouts.exchange, converse).await {
+    let within = {
+        let end = Instant::now() + admitted.upstream().timeouts.exchange;
+        // Where it is: moved into the timeout, it would take its room twice, and be copied with the future it is part of.
+        let converse = pin!(converse(app, admitted, head, ids, line, source, &mut said));
+        timeout_at(end.into(), converse).await
+    };
+    match within {
         Ok(consequence) => (consequence, said),
         Err(_) => match said {
             None => (admitted.conclude(Exchange::Unknown), None),
@@ -121,9 +125,10 @@ async fn converse(
     said: &mut Option<u16>,
 ) -> Consequence {
     let upstream = admitted.upstream();
-    let mut request = admitted.head(line.number, head, ids);
     let mut body: &[u8] = admitted.body();
-    if body.len() <= COPIED {
+    let copied = if body.len() <= COPIED { body.len() } else { 0 };
+    let mut request = admitted.head(line.number, head, ids, copied);
+    if copied > 0 {
         request.extend_from_slice(body);
         body = b"";
     }
@@ -138,14 +143,15 @@ async fn converse(
         return admitted.conclude(if unread { Exchange::NotSent } else { Exchange::Unknown });
     };
     *said = Some(status);
-    let mut room = [const { MaybeUninit::uninit() }; FIELDS];
-    let Some(answer) = read_head(&head_bytes, &mut room) else {
+    // On the heap, as the room that it would take in the future is copied with it.
+    let mut room = Vec::with_capacity(FIELDS);
+    let Some(answer) = read_head(&head_bytes, room.spare_capacity_mut()) else {
         return admitted.conclude(Exchange::Answered { status, fields: &[], body: Received::Broken });
     };
     let (body, reusable) = if (200..300).contains(&status) {
         source.body(&answer, admitted.max_response()).await
     } else {
-        let read = timeout(UNUSED_TIME, source.body(&answer, UNUSED)).await;
+        let read = timeout(UNUSED_TIME, pin!(source.body(&answer, UNUSED))).await;
         read.unwrap_or((Received::Broken, false))
     };
     if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {

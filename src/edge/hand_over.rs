@@ -4,13 +4,17 @@
 //! The sockets go through a unix socket in a folder that only this user can enter. A new process that
 //! does not come to serve (a refused config, a broken binary) changes nothing.
 
-use super::listen::Listeners;
+use super::listen::{Inherited, Listeners};
 use pingora_core::server::Fds;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use std::ffi::OsStr;
 use std::fs::DirBuilder;
-use std::io;
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -19,7 +23,10 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const FOLDER: &str = "FORMGATE_HAND_OVER";
 /// The file in it that says that the new process serves.
 const SERVES: &str = "serves";
-/// How long the new process may take for a step.
+/// Bytes of the names of all listeners, and listeners, that pingora sends at most.
+const NAMES: usize = 2048;
+const LISTENERS: usize = 32;
+/// How long a process may take for a step.
 const PATIENCE: Duration = Duration::from_secs(30);
 const PACE: Duration = Duration::from_millis(20);
 
@@ -30,14 +37,13 @@ pub(super) struct TakeOver {
 }
 
 impl TakeOver {
-    /// What an older process hands over to this one; an empty table when none does.
-    pub(super) fn receive() -> io::Result<(Self, Fds)> {
-        let mut fds = Fds::new();
+    /// What an older process hands over to this one; nothing when none does.
+    pub(super) fn receive() -> io::Result<(Self, Inherited)> {
         let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else {
-            return Ok((Self::default(), fds));
+            return Ok((Self::default(), Inherited::new()));
         };
-        fds.get_from_sock(socket(&folder).as_str()).map_err(io::Error::from)?;
-        Ok((Self { folder: Some(folder) }, fds))
+        let inherited = take(&caller(&UnixListener::bind(socket(&folder))?)?)?;
+        Ok((Self { folder: Some(folder) }, inherited))
     }
 
     /// Tells the older process that this one serves.
@@ -48,6 +54,43 @@ impl TakeOver {
             tracing::error!(%error, "the older process cannot be told that this one serves");
         }
     }
+}
+
+/// The older process, which connects once it sees the socket.
+fn caller(listener: &UnixListener) -> io::Result<UnixStream> {
+    listener.set_nonblocking(true)?;
+    let until = Instant::now() + PATIENCE;
+    loop {
+        match listener.accept() {
+            Ok((stream, _)) => return Ok(stream),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < until => {
+                std::thread::sleep(PACE);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// The listeners, and their names, as pingora sends them: all in one message, the names with spaces between them.
+fn take(stream: &UnixStream) -> io::Result<Inherited> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    let (mut names, mut room) =
+        ([0; NAMES], [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(LISTENERS))]);
+    let mut beside = RecvAncillaryBuffer::new(&mut room);
+    let message = recvmsg(stream, &mut [IoSliceMut::new(&mut names)], &mut beside, RecvFlags::CMSG_CLOEXEC)?;
+    let mut descriptors = Vec::new();
+    for part in beside.drain() {
+        if let RecvAncillaryMessage::ScmRights(several) = part {
+            descriptors.extend(several);
+        }
+    }
+    let names = names.get(..message.bytes).and_then(|names| std::str::from_utf8(names).ok());
+    let names: Vec<&str> = names.unwrap_or_default().split_ascii_whitespace().collect();
+    if names.len() != descriptors.len() {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    Ok(names.into_iter().map(str::to_owned).zip(descriptors).collect())
 }
 
 /// The old process's side. Blocks until the new process serves, or will not.
@@ -87,7 +130,11 @@ fn binary() -> io::Result<PathBuf> {
 fn send(listeners: &Listeners, folder: &Path, child: &mut Child) -> io::Result<()> {
     // The new process makes the socket once its config has been read.
     wait_for(Path::new(&socket(folder)), child)?;
-    listeners.to_hand_over().send_to_sock(socket(folder).as_str()).map_err(io::Error::from)?;
+    let mut descriptors = Fds::new();
+    for (name, listener) in listeners.to_hand_over() {
+        descriptors.add(name, listener.as_raw_fd());
+    }
+    descriptors.send_to_sock(socket(folder).as_str()).map_err(io::Error::from)?;
     wait_for(&folder.join(SERVES), child)
 }
 

@@ -4,6 +4,7 @@
 use super::Stray;
 use crate::gateway::{Field, Head, Length};
 use crate::media::{is_token_byte, lists};
+use memchr::memchr_iter;
 use std::mem::MaybeUninit;
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -38,16 +39,15 @@ pub(super) enum Framing {
 /// A CR without LF, or LF without CR, is refused as soon as it is seen: some readers take either for
 /// the end of a line.
 pub(super) fn find_end(bytes: &[u8], seen: usize) -> Result<Option<usize>, Stray> {
-    let mut at = seen.saturating_sub(3);
-    while let Some(step) = bytes[at..].iter().position(|byte| *byte == b'\n') {
-        at += step;
+    let looked_at = seen.saturating_sub(3);
+    for step in memchr_iter(b'\n', &bytes[looked_at..]) {
+        let at = looked_at + step;
         if at == 0 || bytes[at - 1] != b'\r' {
             return Err(Stray::Framing);
         }
         if at >= 3 && bytes[at - 2] == b'\n' {
             return Ok(Some(at + 1));
         }
-        at += 1;
     }
     Ok(None)
 }
@@ -70,8 +70,7 @@ pub(super) fn read<'a>(
         Ok(_) | Err(_) => return Err(Stray::Framing),
     }
     // A lone CR has no meaning anywhere in a head (RFC 9112, 2.2).
-    let lone_cr = |pair: &[u8]| pair[0] == b'\r' && pair[1] != b'\n';
-    if bytes.windows(2).any(lone_cr) {
+    if memchr_iter(b'\r', bytes).any(|at| bytes.get(at + 1) != Some(&b'\n')) {
         return Err(Stray::Framing);
     }
     let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {

@@ -1,17 +1,33 @@
-//! Listeners: bound before anything starts, or taken over from an older process.
+//! Listeners: bound before anything starts, or taken over from an older process; and the connections that come in.
+//!
+//! Why not pingora's service: it registers a connection where it was accepted and serves it on a worker drawn by lot, so
+//! that with several workers most of what happens on a connection wakes one worker to wake another.
 
 use super::run::ServeError;
 use crate::config::{AdminAddress, Listen, Settings};
-use pingora_core::listeners::{L4BufferSettings, ListenerConfig};
-use pingora_core::server::{Fds, ListenFds};
-use pingora_core::services::listening::Service;
+use pingora_core::protocols::Stream;
+use pingora_core::protocols::l4::stream::Stream as L4Stream;
+use pingora_core::server::ShutdownWatch;
+use rustix::io::ioctl_fionbio;
+use rustix::net::listen;
 use std::fs::Permissions;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
-use std::os::fd::{IntoRawFd, RawFd};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// Connections that the system completes before they are accepted; it has a limit of its own.
+const BACKLOG: i32 = 65_535;
+/// How long nothing is accepted after the system had no room for a connection.
+const RESPITE: Duration = Duration::from_secs(1);
+
+/// Bound listeners that this process did not bind, each under `asked=bound`.
+pub(super) type Inherited = Vec<(String, OwnedFd)>;
 
 /// Bound listeners, each with the address it was asked for and the one it has.
 #[derive(Debug)]
@@ -20,14 +36,14 @@ pub(super) struct Listeners {
     pub(super) admin: Option<Listener>,
 }
 
-/// One bound listener. Its descriptor is closed by the pingora service that it is handed to.
-#[derive(Debug, Clone)]
+/// One bound listener.
+#[derive(Debug)]
 pub(super) struct Listener {
     /// As configured, port 0 included; `admin` comes first in the name of the admin listener.
     asked: String,
     /// What the system made of it: `host:port`, or the path of a unix socket.
     pub(super) bound: String,
-    descriptor: RawFd,
+    socket: OwnedFd,
     pub(super) tls: bool,
     /// A unix socket is for its owner only.
     pub(super) is_unix: bool,
@@ -36,24 +52,26 @@ pub(super) struct Listener {
 impl Listeners {
     /// Takes over from `inherited` what is still asked for and binds the rest, so that a taken port is an
     /// error and not a panic, and port 0 becomes a number.
-    pub(super) fn of(settings: &Settings, inherited: &Fds) -> Result<Self, ServeError> {
-        let (names, descriptors) = inherited.serialize();
-        let known: Vec<(String, RawFd)> = names.into_iter().zip(descriptors).collect();
-        let listener = |asked: String, bind: &dyn Fn() -> io::Result<(String, RawFd, bool)>| {
-            let older = known.iter().find_map(|(name, descriptor)| {
-                let (older, bound) = name.split_once('=')?;
-                (older == asked).then(|| (bound.to_owned(), *descriptor, bound.starts_with('/')))
-            });
-            let bound = match older {
-                Some(older) => Ok(older),
+    pub(super) fn of(settings: &Settings, mut inherited: Inherited) -> Result<Self, ServeError> {
+        let mut listener = |asked: String, bind: &dyn Fn() -> io::Result<(String, OwnedFd)>| {
+            let asks = |name: &str| name.split_once('=').is_some_and(|(older, _)| older == asked);
+            let bound = match inherited.iter().position(|(name, _)| asks(name)) {
+                Some(number) => {
+                    let (name, socket) = inherited.swap_remove(number);
+                    Ok((name[asked.len() + 1..].to_owned(), socket))
+                }
                 None => bind(),
             };
-            match bound {
-                Ok((bound, descriptor, is_unix)) => {
-                    Ok(Listener { asked, bound, descriptor, tls: false, is_unix })
+            let ready = bound.and_then(|(bound, socket)| {
+                listen(&socket, BACKLOG)?;
+                ioctl_fionbio(&socket, true)?;
+                let is_unix = bound.starts_with('/');
+                if is_unix {
+                    std::fs::set_permissions(&bound, Permissions::from_mode(0o600))?;
                 }
-                Err(cause) => Err(ServeError::Listen { address: asked, cause }),
-            }
+                Ok(Listener { asked: asked.clone(), bound, socket, tls: false, is_unix })
+            });
+            ready.map_err(|cause| ServeError::Listen { address: asked, cause })
         };
         let public = settings.listen.iter().map(|Listen { address, tls: is_tls }| {
             // A port keeps its listener when it changes what it speaks; any free port has nothing else to be known by.
@@ -76,11 +94,6 @@ impl Listeners {
         self.public.iter().filter_map(listen).collect()
     }
 
-    /// Those that speak TLS, or those that do not.
-    pub(super) fn that_speak(&self, tls: bool) -> Vec<Listener> {
-        self.public.iter().filter(|listener| listener.tls == tls).cloned().collect()
-    }
-
     /// Where the admin listener is, as a person would type it.
     pub(super) fn admin_name(&self) -> Option<String> {
         self.admin.as_ref().map(|admin| {
@@ -88,48 +101,122 @@ impl Listeners {
         })
     }
 
-    /// What a newer process needs to take over.
-    pub(super) fn to_hand_over(&self) -> Fds {
-        let mut fds = Fds::new();
-        for listener in self.public.iter().chain(&self.admin) {
-            fds.add(format!("{}={}", listener.asked, listener.bound), listener.descriptor);
-        }
-        fds
+    /// What a newer process needs to take over: each listener, and what it is known by.
+    pub(super) fn to_hand_over(&self) -> impl Iterator<Item = (String, BorrowedFd<'_>)> {
+        let all = self.public.iter().chain(&self.admin);
+        all.map(|listener| (format!("{}={}", listener.asked, listener.bound), listener.socket.as_fd()))
     }
 }
 
-/// A service of pingora's on these listeners, and the table it finds them in.
-///
-/// No buffers in pingora's streams: ours are in [`super::connection`], and only while they are needed.
-pub(super) fn service<A>(name: &str, app: A, listeners: &[Listener]) -> (Service<A>, ListenFds) {
-    let mut service = Service::new(name.to_owned(), app);
-    let mut fds = Fds::new();
-    for listener in listeners {
-        let endpoint = if listener.is_unix {
-            ListenerConfig::uds(&listener.bound).permissions(Permissions::from_mode(0o600))
+/// What serves the connections of a listener.
+pub(super) trait Serve: Send + Sync + 'static {
+    /// Serves one to its end. `peer` is the other end; that of a unix socket is this machine.
+    fn serve(
+        self: Arc<Self>,
+        stream: Stream,
+        peer: IpAddr,
+        shutdown: ShutdownWatch,
+    ) -> impl Future<Output = ()> + Send;
+}
+
+impl Listener {
+    /// Accepts until `shutdown`, on the runtime that this is called in. Connections go to the workers in turn, and stay there.
+    pub(super) fn accept<S: Serve>(
+        &self,
+        serve: S,
+        workers: Vec<Handle>,
+        mut shutdown: ShutdownWatch,
+    ) -> io::Result<()> {
+        // A descriptor of its own: once nobody accepts any more, and none is kept to be handed over, nobody can connect.
+        let socket = self.socket.try_clone()?;
+        let socket = if self.is_unix {
+            Socket::Unix(tokio::net::UnixListener::from_std(socket.into())?)
         } else {
-            ListenerConfig::tcp(&listener.bound)
+            Socket::Tcp(tokio::net::TcpListener::from_std(socket.into())?)
         };
-        service.add_listener(endpoint.l4_buffer(L4BufferSettings::unbuffered()));
-        fds.add(listener.bound.clone(), listener.descriptor);
+        let serve = Arc::new(serve);
+        tokio::spawn(async move {
+            for worker in workers.iter().cycle() {
+                let accepted = tokio::select! {
+                    accepted = socket.next() => accepted,
+                    _ = shutdown.wait_for(|stop| *stop) => return,
+                };
+                let (serve, shutdown) = (Arc::clone(&serve), shutdown.clone());
+                worker.spawn(async move {
+                    match accepted.registered() {
+                        Ok((stream, peer)) => serve.serve(stream, peer, shutdown).await,
+                        Err(error) => tracing::debug!(%error, "a connection was gone before it was served"),
+                    }
+                });
+            }
+        });
+        Ok(())
     }
-    (service, ListenFds::new(fds.into()))
 }
 
-fn tcp(address: SocketAddr) -> io::Result<(String, RawFd, bool)> {
+/// A listener that is accepted from.
+enum Socket {
+    Tcp(tokio::net::TcpListener),
+    Unix(tokio::net::UnixListener),
+}
+
+/// A connection that no runtime wakes for.
+enum Accepted {
+    Tcp(TcpStream, IpAddr),
+    Unix(UnixStream),
+}
+
+impl Socket {
+    async fn next(&self) -> Accepted {
+        loop {
+            let accepted = match self {
+                Self::Tcp(listener) => listener
+                    .accept()
+                    .await
+                    .and_then(|(stream, peer)| Ok(Accepted::Tcp(stream.into_std()?, peer.ip()))),
+                Self::Unix(listener) => {
+                    listener.accept().await.and_then(|(stream, _)| Ok(Accepted::Unix(stream.into_std()?)))
+                }
+            };
+            match accepted {
+                Ok(accepted) => return accepted,
+                // Gone again, before it could be had.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    tracing::error!(%error, "no connection can be accepted for a moment");
+                    tokio::time::sleep(RESPITE).await;
+                }
+            }
+        }
+    }
+}
+
+impl Accepted {
+    /// The stream, woken for by the runtime that this is called in; and the other end.
+    fn registered(self) -> io::Result<(Stream, IpAddr)> {
+        match self {
+            Self::Tcp(stream, peer) => {
+                let stream = tokio::net::TcpStream::from_std(stream)?;
+                stream.set_nodelay(true)?;
+                Ok((Box::new(L4Stream::from(stream)), peer))
+            }
+            Self::Unix(stream) => {
+                let stream = tokio::net::UnixStream::from_std(stream)?;
+                Ok((Box::new(L4Stream::from(stream)), IpAddr::V4(Ipv4Addr::LOCALHOST)))
+            }
+        }
+    }
+}
+
+fn tcp(address: SocketAddr) -> io::Result<(String, OwnedFd)> {
     let listener = TcpListener::bind(address)?;
-    listener.set_nonblocking(true)?;
-    let bound = listener.local_addr()?;
-    Ok((bound.to_string(), listener.into_raw_fd(), false))
+    Ok((listener.local_addr()?.to_string(), listener.into()))
 }
 
-fn unix(path: &Path) -> io::Result<(String, RawFd, bool)> {
+fn unix(path: &Path) -> io::Result<(String, OwnedFd)> {
     // What an earlier process left behind; a living one would still answer on it.
     if UnixStream::connect(path).is_err() {
         let _ = std::fs::remove_file(path);
     }
-    let listener = UnixListener::bind(path)?;
-    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
-    listener.set_nonblocking(true)?;
-    Ok((path.display().to_string(), listener.into_raw_fd(), true))
+    Ok((path.display().to_string(), UnixListener::bind(path)?.into()))
 }

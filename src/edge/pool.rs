@@ -3,6 +3,7 @@
 use super::connection::read_now;
 use super::dial::Wire;
 use crate::gateway::{Condition, Upstream};
+use foldhash::fast::RandomState;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 
 thread_local! {
     /// By the number of the server's condition: a reload that keeps the server keeps its connections.
-    static IDLE: RefCell<HashMap<u64, Shelf>> = RefCell::default();
+    static IDLE: RefCell<HashMap<u64, Shelf, RandomState>> = RefCell::default();
 }
 
 /// How often a worker looks for connections that have grown old or were closed.

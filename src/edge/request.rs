@@ -19,7 +19,7 @@ use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::task::Poll;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 /// Where the body of one request comes from.
 pub(super) trait BodySource {
@@ -74,7 +74,6 @@ pub(super) struct Decision {
     pub(super) ids: Ids,
     method: Method,
     client: IpAddr,
-    time: SystemTime,
     began: Instant,
     /// Memory of an upstream's answer, held until the client has it.
     pub(super) hold: Option<Hold>,
@@ -181,10 +180,13 @@ async fn proceed(
     match open {
         Open::ReadOver(deadline) => decision.read_over(body, deadline).await,
         Open::Receipt(id) => {
-            attempt::show_receipt(app, &mut decision, head, id).await;
+            Box::pin(attempt::show_receipt(app, &mut decision, head, id)).await;
             decision.read_over(body, UNWANTED_DEADLINE).await;
         }
-        Open::Attempt(attempt) => attempt::answer(app, &mut decision, head, attempt, body).await,
+        // Those that are rare have a room of their own: acts do not carry it around.
+        Open::Attempt(attempt) => {
+            Box::pin(attempt::answer(app, &mut decision, head, attempt, body)).await;
+        }
         Open::Collect(ticket) => {
             decision.spot = Some(Spot::Route(ticket.index()));
             if let Err(rejection) = app.pay(ticket.due()).await {
@@ -214,7 +216,7 @@ async fn proceed(
                     decision.turn_away(rejection);
                 }
                 Ok(Collected { bytes, hold: _held }) => {
-                    converse(app, &mut decision, snapshot, head, &conversation, &bytes).await;
+                    Box::pin(converse(app, &mut decision, snapshot, head, &conversation, &bytes)).await;
                 }
             }
         }
@@ -289,7 +291,6 @@ impl Decision {
             ids,
             method,
             client,
-            time: SystemTime::now(),
             began: Instant::now(),
             hold: None,
         }
@@ -392,7 +393,6 @@ impl Decision {
         app.telemetry.record(
             meters,
             &Record {
-                time: self.time,
                 route: spot_label(&snapshot.gateway, self.spot),
                 door: self.door,
                 method: self.method,

@@ -4,7 +4,7 @@ use super::app::Door;
 use super::budget::Budget;
 use super::connection::HeadBounds;
 use super::hand_over::{TakeOver, hand_over};
-use super::listen::{self, Listeners};
+use super::listen::Listeners;
 use super::supervisor::Supervisor;
 use super::{App, Phase, activation, admin, pool, tls, upkeep, watch};
 use crate::config::{AccessLog, Listen, Loaded, Settings, StoreHome};
@@ -13,13 +13,13 @@ use crate::live::Live;
 use crate::store::{Kept, Rates, Records, StoreFault};
 use crate::telemetry::{Log, Sink, StoreMeters, Telemetry};
 use pingora_core::connectors::TransportConnector;
-use pingora_core::services::Service as _;
 use pingora_runtime::Runtime;
 use prometheus::IntGauge;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch as channel;
 use tokio::task::JoinHandle;
@@ -77,7 +77,7 @@ pub fn serve(
     let (take_over, mut inherited) = TakeOver::receive().map_err(|error| start(&error))?;
     activation::receive(&settings, &mut inherited)?;
     let supervisor = Arc::new(Supervisor::of_environment());
-    let listeners = Listeners::of(&settings, &inherited)?;
+    let listeners = Listeners::of(&settings, inherited)?;
     let telemetry = Telemetry::new(sink(&settings.access_log)?, settings.traces.clone());
     let telemetry = telemetry.map_err(|error| start(&error))?;
     if let StoreHome::Redis(_) = &settings.store.home {
@@ -93,19 +93,27 @@ pub fn serve(
 
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
     let workers = Arc::new(Runtime::new_no_steal(threads, "worker"));
-    sweep_pools(&workers, threads);
     let control = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let control = control.map_err(|error| start(&error))?;
     // Heard before anything is served: a stop that comes with the first request is a stop like any other.
     let mut signals = control.block_on(async { Signals::new() }).map_err(|error| start(&error))?;
     let (stop, stopped) = channel::channel(false);
 
-    let acceptor = tls::Acceptor::new(&live).map_err(|error| start(&error))?;
-    for tls in [None, Some(acceptor)] {
-        let which = listeners.that_speak(tls.is_some());
-        let (mut service, fds) = listen::service("formgate", Door { app: Arc::clone(&app), tls }, &which);
-        let until = stopped.clone();
-        workers.get_handle().spawn(async move { service.start_service(Some(fds), until, 1).await });
+    let acceptor = Arc::new(tls::Acceptor::new(&live).map_err(|error| start(&error))?);
+    let handles = handles(&workers, threads);
+    for worker in &handles {
+        // Each has connections of its own to upstreams, and looks after them.
+        worker.spawn(pool::sweep());
+    }
+    if let Some(first) = handles.first() {
+        // Listeners are accepted from where the first worker is, whichever serves the connection.
+        let _on_first = first.enter();
+        for listener in &listeners.public {
+            let tls = listener.tls.then(|| Arc::clone(&acceptor));
+            let door = Door { app: Arc::clone(&app), tls };
+            let accepts = listener.accept(door, handles.clone(), stopped.clone());
+            accepts.map_err(|error| start(&error))?;
+        }
     }
     if let Some(every) = settings.watch {
         watch::watch(Arc::clone(&live), every);
@@ -113,10 +121,10 @@ pub fn serve(
     control.block_on(async {
         // The admin listener is open to the end, to tell how the stop goes, unless a newer process has it.
         let (admin_stop, admin_stopped) = channel::channel(false);
-        let by_file = listeners.admin.as_ref().is_some_and(|admin| admin.is_unix);
-        let door = admin::Door { app: Arc::clone(&app), by_file };
-        let (mut service, fds) = listen::service("admin", door, listeners.admin.as_slice());
-        tokio::spawn(async move { service.start_service(Some(fds), admin_stopped, 1).await });
+        if let Some(admin) = &listeners.admin {
+            let door = admin::Door { app: Arc::clone(&app), by_file: admin.is_unix };
+            admin.accept(door, vec![Handle::current()], admin_stopped).map_err(|error| start(&error))?;
+        }
         tokio::spawn(sweep(Arc::clone(&live), records.clone()));
         let upkeep = tokio::spawn(upkeep::keep(Arc::clone(&app)));
         ready(&listeners.addresses(), listeners.admin_name());
@@ -194,13 +202,13 @@ fn app(
     })
 }
 
-/// Each worker has connections of its own to upstreams, and looks after them.
-fn sweep_pools(workers: &Runtime, threads: usize) {
-    if let Runtime::NoSteal(workers) = workers {
-        for number in 0..threads {
-            workers.get_runtime_at(number).spawn(pool::sweep());
-        }
-    }
+/// Where each worker runs.
+fn handles(workers: &Runtime, threads: usize) -> Vec<Handle> {
+    let at = |number| match workers {
+        Runtime::NoSteal(workers) => workers.get_runtime_at(number).clone(),
+        Runtime::Steal { .. } => workers.get_handle().clone(),
+    };
+    (0..threads).map(at).collect()
 }
 
 /// A panic's message may quote what it choked on: only its place is told.

@@ -54,11 +54,11 @@ impl Admitted<'_> {
         &self.ticket.route.outbound.upstream
     }
 
-    /// The head as it goes to server number `server`; [`Admitted::body`] follows it.
-    pub fn head(&self, server: usize, head: &Head<'_>, ids: &Ids) -> Vec<u8> {
+    /// The head as it goes to server number `server`, with room for so many bytes more; [`Admitted::body`] follows it.
+    pub fn head(&self, server: usize, head: &Head<'_>, ids: &Ids, room: usize) -> Vec<u8> {
         let Departure { opening, prefixes } = self.ticket.departure;
         let (target, prefix) = (self.target.as_deref().unwrap_or_default(), &prefixes[server]);
-        let mut out = Vec::with_capacity(opening.len() + target.len() + prefix.len() + 512);
+        let mut out = Vec::with_capacity(opening.len() + target.len() + prefix.len() + 512 + room);
         for part in [opening, target, prefix] {
             out.extend_from_slice(part);
         }
@@ -73,8 +73,8 @@ impl Admitted<'_> {
             out.extend_from_slice(part);
         }
         out.extend_from_slice(if ids.sampled { b"-01\r\n" } else { b"-00\r\n" });
-        // Writing to a `Vec` cannot fail.
-        let _ = write!(out, "Content-Length: {}\r\n\r\n", self.body().len());
+        line(&mut out, "Content-Length", itoa::Buffer::new().format(self.body().len()).as_bytes());
+        out.extend_from_slice(b"\r\n");
         out
     }
 }
@@ -92,15 +92,29 @@ fn forwarded(out: &mut Vec<u8>, head: &Head<'_>, origin: Origin, public: Option<
             out.extend_from_slice(b", ");
         }
     }
-    let _ = match peer {
-        IpAddr::V4(v4) => write!(out, "{v4}\r\n"),
-        IpAddr::V6(v6) => write!(out, "{v6}\r\n"),
-    };
+    write_address(out, peer);
     let scheme = said("x-forwarded-proto").filter(|said| matches!(*said, b"http" | b"https"));
     line(out, "X-Forwarded-Proto", scheme.unwrap_or(own.0.as_bytes()));
     let host = said("x-forwarded-host").unwrap_or(own.1.as_bytes());
     if !host.is_empty() {
         line(out, "X-Forwarded-Host", host);
+    }
+}
+
+/// The address, and CRLF.
+fn write_address(out: &mut Vec<u8>, address: IpAddr) {
+    match address {
+        IpAddr::V4(v4) => {
+            for (number, octet) in v4.octets().into_iter().enumerate() {
+                out.extend_from_slice(if number == 0 { b"" } else { b"." });
+                out.extend_from_slice(itoa::Buffer::new().format(octet).as_bytes());
+            }
+            out.extend_from_slice(b"\r\n");
+        }
+        IpAddr::V6(v6) => {
+            // Writing to a `Vec` cannot fail.
+            let _ = write!(out, "{v6}\r\n");
+        }
     }
 }
 

@@ -10,12 +10,17 @@ pub struct Hex<const N: usize>([u8; N]);
 
 impl<const N: usize> Hex<N> {
     /// The low `4 * N` bits.
-    fn of(mut number: u128) -> Self {
-        let mut digits = [b'0'; N];
-        for digit in digits.iter_mut().rev() {
-            *digit = b"0123456789abcdef"[(number & 15) as usize];
-            number >>= 4;
+    fn of(number: u128) -> Self {
+        // Two digits a byte, all bytes alike: done many at a time.
+        let digit = |half: u8| half + if half < 10 { b'0' } else { b'a' - 10 };
+        let mut all = [0; 32];
+        for (pair, byte) in all.chunks_exact_mut(2).zip(number.to_be_bytes()) {
+            pair[0] = digit(byte >> 4);
+            pair[1] = digit(byte & 15);
         }
+        let mut digits = [b'0'; N];
+        let low = all.len().saturating_sub(N);
+        digits.copy_from_slice(&all[low..]);
         Self(digits)
     }
 

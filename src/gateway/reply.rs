@@ -50,10 +50,10 @@ impl Reply {
 
     /// 200 with JSON: the consequence of an act (GPT draft, "The Act", "Response").
     pub fn consequence(body: Bytes, passed: &str) -> Self {
-        let length = body.len();
-        let lines =
-            format!("Content-Type: application/json\r\nContent-Length: {length}\r\n{NO_STORE}{passed}");
-        Self::whole(200, lines, body)
+        let mut length = itoa::Buffer::new();
+        let length = length.format(body.len());
+        let parts = ["Content-Type: application/json\r\nContent-Length: ", length, "\r\n", NO_STORE, passed];
+        Self::whole(200, parts.concat(), body)
     }
 
     /// With a body; the field lines say its length and what it is.

@@ -178,7 +178,7 @@ fn write_line(out: &mut Vec<u8>, record: &Record<'_>) {
         "{{\"v\":{VERSION},\"time\":\"{}\",\"request\":\"{}\",\"trace\":\"{}\",\"route\":\"{}\",\
          \"method\":\"{}\",\"outcome\":\"{}\",\"status\":{},\"bytes_in\":{},\"bytes_out\":{},\
          \"took_us\":{took},\"client\":\"{}\"",
-        humantime::format_rfc3339_micros(record.time),
+        humantime::format_rfc3339_micros(record.time()),
         ids.request,
         ids.trace,
         record.route,

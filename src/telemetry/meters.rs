@@ -11,6 +11,7 @@ use super::{Access, Handshake, Record, STRAY, Sink};
 use crate::config::Collector;
 use crate::gateway::{Gateway, Limits, Method, Outcome, Own, ReplayState, Route, Spot, UpstreamResult};
 use crate::reason::Reason;
+use foldhash::fast::RandomState;
 use prometheus::{
     Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec,
     Opts, Registry, TextEncoder,
@@ -83,7 +84,7 @@ pub struct Meters {
 pub struct RouteMeters {
     /// By method and outcome; none where the pair cannot happen.
     requests: [[Option<IntCounter>; Outcome::ALL.len()]; METHODS.len()],
-    refusals: HashMap<Reason, IntCounter>,
+    refusals: HashMap<Reason, IntCounter, RandomState>,
     /// By outcome.
     seconds: [Option<Histogram>; Outcome::ALL.len()],
     upstream_seconds: Histogram,
@@ -93,7 +94,7 @@ pub struct RouteMeters {
     /// By state; none where nothing is recorded.
     replays: Vec<IntCounter>,
     /// By pointer into the form; none where there is no form.
-    mismatches: HashMap<String, IntCounter>,
+    mismatches: HashMap<String, IntCounter, RandomState>,
     /// Those of other places.
     mismatch: Option<IntCounter>,
 }
@@ -397,7 +398,7 @@ impl Families {
             upstream_results: results.iter().map(result).collect(),
             body_bytes: self.body_bytes.with_label_values(&[route]),
             replays: Vec::new(),
-            mismatches: HashMap::new(),
+            mismatches: HashMap::default(),
             mismatch: None,
         }
     }

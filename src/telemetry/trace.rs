@@ -61,7 +61,7 @@ impl Trace {
             id: record.ids.trace,
             recorded,
             request: record.ids.request,
-            time: record.time,
+            time: record.time(),
             took: record.took,
             route: record.route.to_owned(),
             door: record.door,

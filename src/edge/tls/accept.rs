@@ -4,7 +4,7 @@
 use super::sealed::Sealed;
 use super::wire::Wire;
 use crate::edge::App;
-use crate::edge::connection::Connection;
+use crate::edge::connection::{CLOSE, Connection};
 use crate::gateway::Reply;
 use crate::live::Live;
 use crate::reason::Face;
@@ -131,7 +131,7 @@ async fn begin(stream: &mut L4Stream) -> io::Result<Beginning> {
 /// 400 in the clear, as to every request that is none.
 async fn turn_away(stream: Box<L4Stream>) {
     let mut connection = Connection::new(stream);
-    if connection.respond(&Reply::of(Face::BadRequest), b"Connection: close\r\n").await.is_ok() {
+    if connection.respond(&Reply::of(Face::BadRequest), &[CLOSE]).await.is_ok() {
         connection.linger().await;
     }
 }
