@@ -69,6 +69,11 @@ mod tests {
     const LONG: Duration = Duration::from_mins(1);
     const SHORT: Duration = Duration::from_millis(30);
 
+    async fn brief() -> io::Result<()> {
+        tokio::time::sleep(SHORT / 10).await;
+        Ok(())
+    }
+
     async fn wait(alarm: &mut Alarm, time: Duration) -> Duration {
         let began = Instant::now();
         let ended: io::Result<()> = alarm.within(time, std::future::pending()).await;
@@ -81,19 +86,18 @@ mod tests {
         let mut alarm = Alarm::default();
         assert!(wait(&mut alarm, SHORT).await >= SHORT);
         // An earlier wait that has come to its end, with more time than the next.
-        let brief = async { io::Result::Ok(tokio::time::sleep(SHORT / 10).await) };
-        alarm.within(LONG, brief).await.unwrap();
+        alarm.within(LONG, brief()).await.unwrap();
         assert!(wait(&mut alarm, SHORT).await < LONG);
         // And with less.
-        let brief = async { io::Result::Ok(tokio::time::sleep(SHORT / 10).await) };
-        alarm.within(SHORT, brief).await.unwrap();
+        alarm.within(SHORT, brief()).await.unwrap();
         assert!(wait(&mut alarm, 5 * SHORT).await >= 5 * SHORT);
     }
 
     #[tokio::test]
     async fn what_need_not_wait_is_done_after_its_time() {
         let mut alarm = Alarm::default();
-        let past = Instant::now() - SHORT;
+        let past = Instant::now();
+        tokio::time::sleep(SHORT / 10).await;
         assert_eq!(alarm.until(past, async { io::Result::Ok(7) }).await.unwrap(), 7);
         let never: io::Result<()> = alarm.until(past, std::future::pending()).await;
         assert!(never.is_err());
