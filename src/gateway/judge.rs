@@ -2,7 +2,7 @@
 //! in a config.
 
 use crate::form::{CompiledForm, Mismatch, Seen};
-use crate::json::{Document, SyntaxFault, Value, line_column};
+use crate::json::{Document, SyntaxFault, Value, line_column, pointer};
 use crate::reason::Reason;
 use std::cell::RefCell;
 
@@ -148,25 +148,13 @@ impl Unfit {
     }
 }
 
-/// The member that a JSON Pointer (RFC 6901) leads to.
+/// The member that a JSON Pointer (RFC 6901) leads to, through members alone.
 pub(super) fn follow_to<'d>(value: Value<'d>, pointer: &str) -> Option<Value<'d>> {
-    let mut names = pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~"));
-    names.try_fold(value, |value, name| value.as_object()?.get(&name))
+    pointer::tokens(pointer).try_fold(value, |value, name| value.as_object()?.get(&name))
 }
 
 /// The value that a JSON Pointer (RFC 6901) leads to, or the deepest one on the way.
-fn follow<'d>(mut value: Value<'d>, pointer: &str) -> Value<'d> {
-    for step in pointer.split('/').skip(1) {
-        let name = step.replace("~1", "/").replace("~0", "~");
-        let member = value.as_object().and_then(|object| object.get(&name));
-        let element = || {
-            let index: usize = name.parse().ok()?;
-            value.as_array().and_then(|array| array.elements().nth(index))
-        };
-        match member.or_else(element) {
-            Some(next) => value = next,
-            None => break,
-        }
-    }
-    value
+fn follow<'d>(value: Value<'d>, pointer: &str) -> Value<'d> {
+    let deeper = pointer::tokens(pointer).try_fold(value, |value, name| value.child(&name).ok_or(value));
+    deeper.unwrap_or_else(|deepest| deepest)
 }
