@@ -209,7 +209,7 @@ fn bound(value: &Serde, make: impl Fn(Decimal, bool) -> Limit) -> Made<'_> {
 
 fn values(value: &Serde) -> Made<'_> {
     match value.as_str().map(Node::parse) {
-        Some(Ok(node)) => Ok(Box::new(Exact::OneOf(node.elements().to_vec()))),
+        Some(Ok(node)) => Ok(Box::new(Exact::one_of(node.elements()))),
         _ => Err(ValidationError::custom("not an array of values")),
     }
 }

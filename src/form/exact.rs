@@ -6,6 +6,7 @@ use super::source::{Node, Tree};
 use crate::json::{Decimal, Kind, Number, Strict, Value};
 use jsonschema::{Keyword, ValidationError};
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 /// Whether a body's value equals one of the form, numbers by value.
 pub(crate) fn equal(expected: &Node, value: Value<'_>) -> bool {
@@ -67,8 +68,11 @@ impl Limit {
 #[derive(Debug)]
 pub(crate) enum Exact {
     Limit(Limit),
-    /// `const` (one value) and `enum`.
-    OneOf(Vec<Node>),
+    /// `const` (one value) and `enum`: numbers, read once, and the others.
+    OneOf {
+        numbers: HashSet<Decimal>,
+        others: Vec<Node>,
+    },
     /// `type` as a backend reads it that cannot hold every integer: see [`super::Numbers`].
     SafeType(Vec<String>),
     /// Stands before a reference where references are counted: see [`super::effort`].
@@ -79,11 +83,21 @@ pub(crate) enum Exact {
 const SAFE: u64 = (1 << 53) - 1;
 
 impl Exact {
+    /// One of these values.
+    pub(crate) fn one_of(values: &[Node]) -> Self {
+        let numbers = values.iter().filter_map(Node::as_number).filter_map(Decimal::read).collect();
+        let others = values.iter().filter(|value| value.as_number().is_none()).cloned().collect();
+        Self::OneOf { numbers, others }
+    }
+
     fn admits(&self, value: Value<'_>) -> bool {
         match self {
             Self::Limit(limit) => value.as_number().is_none_or(|number| limit.admits(number.decimal())),
             Self::Counted => super::effort::follow(),
-            Self::OneOf(values) => values.iter().any(|expected| equal(expected, value)),
+            Self::OneOf { numbers, others } => match value.as_number() {
+                Some(number) => numbers.contains(&number.decimal()),
+                None => others.iter().any(|expected| equal(expected, value)),
+            },
             Self::SafeType(types) => types.iter().any(|name| match value.kind() {
                 Kind::Null => name == "null",
                 Kind::Boolean => name == "boolean",

@@ -18,6 +18,7 @@ pub(crate) use making::plan;
 
 use crate::json::{MAX_DEPTH, Quoted, Reader};
 use scalar::{Numbers, Texts};
+use std::cell::Cell;
 
 /// What a glance sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +40,22 @@ enum Doubt {
     Unsure,
 }
 
-/// The offset after a value that fits, or why there is none.
-type Step = Result<usize, Doubt>;
+/// How far a value was read that was not read to its end.
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    doubt: Doubt,
+    at: usize,
+}
+
+/// The offset after a value that fits, or where it was left.
+type Step = Result<usize, Stop>;
+
+/// One look at a body.
+struct Look<'t> {
+    reader: Reader<'t>,
+    /// Bytes that may be read once more.
+    left: Cell<usize>,
+}
 
 /// What of a form can be seen at a glance. Places do not lead back to themselves: forms that recur have no plan.
 #[derive(Debug)]
@@ -114,125 +129,170 @@ const MEMBERS: usize = 64;
 /// Up to as many elements are compared each with each.
 const FEW: usize = 16;
 
+/// Alternatives read a value again. Of a body, so many times its length may be: then parser and validator are cheaper,
+/// who look at what was read once.
+const AGAIN: usize = 2;
+
+/// Bytes that any body may be read again.
+const FREE: usize = 256;
+
+impl Doubt {
+    fn at(self, at: usize) -> Stop {
+        Stop { doubt: self, at }
+    }
+}
+
+impl Look<'_> {
+    /// What was read from `start` on, is read again.
+    fn charge(&self, start: usize, step: Step) -> Result<(), Doubt> {
+        let end = step.unwrap_or_else(|stop| stop.at);
+        // And what it takes to begin.
+        let left = self.left.get().checked_sub(end.saturating_sub(start) + 1);
+        self.left.set(left.unwrap_or(0));
+        left.map(|_| ()).ok_or(Doubt::Unsure)
+    }
+}
+
 impl Plan {
     /// Looks at a body.
     pub(crate) fn see(&self, body: &[u8]) -> Seen {
         let Some(reader) = Reader::new(body) else { return Seen::Unsure };
-        match self.value(reader, self.root, reader.space_end(0), 0) {
+        let look = Look { reader, left: Cell::new(FREE + AGAIN * body.len()) };
+        match self.value(&look, self.root, reader.space_end(0), 0) {
             Ok(end) if reader.is_end(end) => Seen::Fits,
-            Ok(_) | Err(Doubt::Unsure) => Seen::Unsure,
-            Err(Doubt::Unfit) => Seen::Unfit,
+            Ok(_) | Err(Stop { doubt: Doubt::Unsure, .. }) => Seen::Unsure,
+            Err(Stop { doubt: Doubt::Unfit, .. }) => Seen::Unfit,
         }
     }
 
     /// Reads the value at `at` within so many containers.
-    fn value(&self, reader: Reader<'_>, place: usize, at: usize, depth: usize) -> Step {
+    fn value(&self, look: &Look<'_>, place: usize, at: usize, depth: usize) -> Step {
         let kinds = match self.places.get(place) {
             Some(Place::Value(kinds)) => kinds,
-            Some(Place::Combined(combined)) => return self.combined(reader, combined, at, depth),
-            None => return Err(Doubt::Unsure),
+            Some(Place::Combined(combined)) => return self.combined(look, combined, at, depth),
+            None => return Err(Doubt::Unsure.at(at)),
+        };
+        let reader = look.reader;
+        let word = |is: Result<(), Doubt>, word: &str| {
+            is.and(reader.literal(at, word).ok_or(Doubt::Unsure)).map_err(|doubt| doubt.at(at))
         };
         match reader.byte(at) {
-            Some(b'"') => kinds.text.as_ref().map_err(|doubt| *doubt)?.read(reader, at, &self.rules),
-            Some(b'-' | b'0'..=b'9') => kinds.number.as_ref().map_err(|doubt| *doubt)?.read(reader, at),
-            Some(b'{') => self.object(reader, kinds.object.as_ref().map_err(|doubt| *doubt)?, at, depth),
-            Some(b'[') => self.array(reader, kinds.array.as_ref().map_err(|doubt| *doubt)?, at, depth),
-            Some(b't') => kinds.yes.and(reader.literal(at, "true").ok_or(Doubt::Unsure)),
-            Some(b'f') => kinds.no.and(reader.literal(at, "false").ok_or(Doubt::Unsure)),
-            Some(b'n') => kinds.null.and(reader.literal(at, "null").ok_or(Doubt::Unsure)),
-            Some(_) | None => Err(Doubt::Unsure),
+            Some(b'"') => admitted(&kinds.text, at)?.read(reader, at, &self.rules),
+            Some(b'-' | b'0'..=b'9') => admitted(&kinds.number, at)?.read(reader, at),
+            Some(b'{') => self.object(look, admitted(&kinds.object, at)?, at, depth),
+            Some(b'[') => self.array(look, admitted(&kinds.array, at)?, at, depth),
+            Some(b't') => word(kinds.yes, "true"),
+            Some(b'f') => word(kinds.no, "false"),
+            Some(b'n') => word(kinds.null, "null"),
+            Some(_) | None => Err(Doubt::Unsure.at(at)),
         }
     }
 
-    fn object(&self, reader: Reader<'_>, members: &Members, open: usize, depth: usize) -> Step {
+    fn object(&self, look: &Look<'_>, members: &Members, open: usize, depth: usize) -> Step {
         if depth == MAX_DEPTH {
-            return Err(Doubt::Unsure);
+            return Err(Doubt::Unsure.at(open));
         }
+        let reader = look.reader;
         let mut at = reader.space_end(open + 1);
         let (mut seen, mut count, mut expected) = (0_u64, 0, 0);
         if reader.byte(at) == Some(b'}') {
-            return members.whole(0, 0).map(|()| at + 1);
+            return members.whole(0, 0, at);
         }
         loop {
             let (index, end) = members.find(reader, at, expected)?;
             let bit = 1 << index;
             if seen & bit != 0 {
-                return Err(Doubt::Unsure);
+                return Err(Doubt::Unsure.at(end));
             }
             seen |= bit;
             count += 1;
             expected = index + 1;
             at = reader.space_end(end);
             if reader.byte(at) != Some(b':') {
-                return Err(Doubt::Unsure);
+                return Err(Doubt::Unsure.at(at));
             }
-            let place = members.known.get(index).and_then(|member| member.place).ok_or(Doubt::Unsure)?;
-            at = self.value(reader, place, reader.space_end(at + 1), depth + 1)?;
+            let place = members.known.get(index).and_then(|member| member.place);
+            let place = place.ok_or(Doubt::Unsure.at(at))?;
+            at = self.value(look, place, reader.space_end(at + 1), depth + 1)?;
             at = reader.space_end(at);
             match reader.byte(at) {
                 Some(b',') => at = reader.space_end(at + 1),
-                Some(b'}') => return members.whole(seen, count).map(|()| at + 1),
-                Some(_) | None => return Err(Doubt::Unsure),
+                Some(b'}') => return members.whole(seen, count, at),
+                Some(_) | None => return Err(Doubt::Unsure.at(at)),
             }
         }
     }
 
-    fn array(&self, reader: Reader<'_>, elements: &Elements, open: usize, depth: usize) -> Step {
+    fn array(&self, look: &Look<'_>, elements: &Elements, open: usize, depth: usize) -> Step {
         if depth == MAX_DEPTH {
-            return Err(Doubt::Unsure);
+            return Err(Doubt::Unsure.at(open));
         }
+        let reader = look.reader;
         let mut at = reader.space_end(open + 1);
         let mut count = 0;
         let mut texts = [(0, 0); FEW];
         if reader.byte(at) == Some(b']') {
-            return elements.whole(0).map(|()| at + 1);
+            return elements.whole(0, at);
         }
         loop {
             let start = at;
-            at = self.value(reader, elements.each, start, depth + 1)?;
+            at = self.value(look, elements.each, start, depth + 1)?;
             if elements.unique {
-                is_new(reader, &mut texts, count, (start, at))?;
+                is_new(reader, &mut texts, count, (start, at)).map_err(|doubt| doubt.at(at))?;
             }
             count += 1;
             at = reader.space_end(at);
             match reader.byte(at) {
                 Some(b',') => at = reader.space_end(at + 1),
-                Some(b']') => return elements.whole(count).map(|()| at + 1),
-                Some(_) | None => return Err(Doubt::Unsure),
+                Some(b']') => return elements.whole(count, at),
+                Some(_) | None => return Err(Doubt::Unsure.at(at)),
             }
         }
     }
 
     #[inline(never)]
-    fn combined(&self, reader: Reader<'_>, combined: &Combined, at: usize, depth: usize) -> Step {
-        let mut end = Err(Doubt::Unsure);
+    fn combined(&self, look: &Look<'_>, combined: &Combined, at: usize, depth: usize) -> Step {
+        // Each reading but the last is one more than it takes.
+        let mut before: Option<Step> = None;
+        let mut read = |place: usize| {
+            if let Some(before) = before {
+                look.charge(at, before).map_err(|doubt| doubt.at(at))?;
+            }
+            let step = self.value(look, place, at, depth);
+            before = Some(step);
+            Ok::<Step, Stop>(step)
+        };
+        let mut end = Err(Doubt::Unsure.at(at));
         for place in &combined.all {
-            end = Ok(self.value(reader, *place, at, depth)?);
+            end = Ok(read(*place)??);
         }
         if let Some(alternatives) = &combined.some {
-            let mut found = Err(Doubt::Unfit);
+            let mut found = Err(Doubt::Unfit.at(at));
             for place in alternatives {
-                let step = place.map_or(Err(Doubt::Unsure), |place| self.value(reader, place, at, depth));
+                let step = match place {
+                    Some(place) => read(*place)?,
+                    None => Err(Doubt::Unsure.at(at)),
+                };
                 match step {
                     Ok(_) => {
                         found = step;
                         break;
                     }
-                    Err(Doubt::Unfit) => {}
-                    Err(Doubt::Unsure) => found = step,
+                    Err(Stop { doubt: Doubt::Unfit, .. }) => {}
+                    Err(Stop { doubt: Doubt::Unsure, .. }) => found = step,
                 }
             }
             end = Ok(found?);
         }
         if let Some(alternatives) = &combined.one {
-            let mut found = Err(Doubt::Unfit);
+            let mut found = Err(Doubt::Unfit.at(at));
             for place in alternatives {
-                match self.value(reader, *place, at, depth) {
+                match read(*place)? {
                     // Both have read the same value to its end: it is JSON, and fits twice.
-                    Ok(_) if found.is_ok() => return Err(Doubt::Unfit),
+                    Ok(_) if found.is_ok() => return Err(Doubt::Unfit.at(at)),
                     step @ Ok(_) => found = step,
-                    Err(Doubt::Unfit) => {}
-                    Err(Doubt::Unsure) => return Err(Doubt::Unsure),
+                    Err(Stop { doubt: Doubt::Unfit, .. }) => {}
+                    Err(stop @ Stop { doubt: Doubt::Unsure, .. }) => return Err(stop),
                 }
             }
             end = Ok(found?);
@@ -241,10 +301,16 @@ impl Plan {
     }
 }
 
+/// What is asked of a kind of value, where it is admitted at all.
+#[inline]
+fn admitted<T>(kind: &Result<T, Doubt>, at: usize) -> Result<&T, Stop> {
+    kind.as_ref().map_err(|doubt| doubt.at(at))
+}
+
 impl Members {
     /// Which member the name at `at` is of, and where the name ends. Mostly they come in the order of the form.
     #[inline]
-    fn find(&self, reader: Reader<'_>, at: usize, expected: usize) -> Result<(usize, usize), Doubt> {
+    fn find(&self, reader: Reader<'_>, at: usize, expected: usize) -> Result<(usize, usize), Stop> {
         if let Some(member) = self.known.get(expected)
             && let Some(end) = reader.quoted(at, &member.name)
         {
@@ -254,29 +320,33 @@ impl Members {
     }
 
     #[inline(never)]
-    fn find_among(&self, reader: Reader<'_>, at: usize) -> Result<(usize, usize), Doubt> {
+    fn find_among(&self, reader: Reader<'_>, at: usize) -> Result<(usize, usize), Stop> {
         for (index, member) in self.known.iter().enumerate() {
             if let Some(end) = reader.quoted(at, &member.name) {
                 return Ok((index, end));
             }
         }
+        if reader.byte(at) != Some(b'"') {
+            return Err(Doubt::Unsure.at(at));
+        }
         // With an escape in it, it may be a known one all the same.
-        let is_plain = reader.byte(at) == Some(b'"') && reader.byte(reader.plain_end(at)) == Some(b'"');
-        Err(if is_plain { self.other } else { Doubt::Unsure })
+        let end = reader.plain_end(at);
+        Err(if reader.byte(end) == Some(b'"') { self.other } else { Doubt::Unsure }.at(end))
     }
 
-    /// Whether nothing lacks, and there are neither too few nor too many.
+    /// The end of an object that is closed at `at`, if nothing lacks, and there are neither too few nor too many.
     #[inline]
-    fn whole(&self, seen: u64, count: u32) -> Result<(), Doubt> {
+    fn whole(&self, seen: u64, count: u32, at: usize) -> Step {
         let whole = seen & self.required == self.required && (self.fewest..=self.most).contains(&count);
-        if whole { Ok(()) } else { Err(Doubt::Unfit) }
+        if whole { Ok(at + 1) } else { Err(Doubt::Unfit.at(at)) }
     }
 }
 
 impl Elements {
+    /// The end of an array that is closed at `at`, if it has neither too few nor too many.
     #[inline]
-    fn whole(&self, count: usize) -> Result<(), Doubt> {
-        if (self.fewest..=self.most).contains(&count) { Ok(()) } else { Err(Doubt::Unfit) }
+    fn whole(&self, count: usize, at: usize) -> Step {
+        if (self.fewest..=self.most).contains(&count) { Ok(at + 1) } else { Err(Doubt::Unfit.at(at)) }
     }
 }
 

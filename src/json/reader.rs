@@ -131,36 +131,36 @@ impl<'t> Reader<'t> {
         (self.bytes().get(at..end) == Some(word.as_bytes())).then_some(end)
     }
 
-    /// The closing quote of a string whose quote is at `at` and whose first escape at `first`; and how many characters
-    /// it stands for.
-    pub(crate) fn escaped(self, at: usize, first: usize) -> Option<(usize, usize)> {
+    /// The closing quote of a string whose quote is at `at` and whose first escape at `first`, and how many characters it
+    /// stands for. Or where it is left.
+    pub(crate) fn escaped(self, at: usize, first: usize) -> Result<(usize, usize), usize> {
         let mut characters = 0;
         let mut plain = at + 1;
         let mut end = first;
         loop {
             characters += self.between(plain, end).chars().count();
             match self.byte(end) {
-                Some(b'"') => return Some((end, characters)),
+                Some(b'"') => return Ok((end, characters)),
                 Some(b'\\') => {
-                    let (_, after) = escape(self.bytes(), end).ok()?;
+                    let (_, after) = escape(self.bytes(), end).map_err(|_| end)?;
                     characters += 1;
                     plain = after;
                     end = plain_end(self.bytes(), after);
                 }
-                Some(_) | None => return None,
+                Some(_) | None => return Err(end),
             }
         }
     }
 
-    /// The number that stands there, and where it ends.
+    /// The number that stands there, and where it ends. Or where it is left.
     #[inline]
-    pub(crate) fn number(self, at: usize) -> Option<(Short, usize)> {
+    pub(crate) fn number(self, at: usize) -> Result<(Short, usize), usize> {
         let negative = self.byte(at) == Some(b'-');
         let first = at + usize::from(negative);
         let (whole, mut end) = self.digits(0, first);
         let count = end - first;
         if count == 0 || count > 1 && self.byte(first) == Some(b'0') {
-            return None;
+            return Err(end);
         }
         let (mut magnitude, mut places) = (whole, 0);
         if self.byte(end) == Some(b'.') {
@@ -168,15 +168,15 @@ impl<'t> Reader<'t> {
             (magnitude, end) = self.digits(magnitude, start);
             places = end - start;
             if places == 0 {
-                return None;
+                return Err(end);
             }
         }
         // Anything longer has wrapped.
         if count + places > DIGITS || matches!(self.byte(end), Some(b'e' | b'E')) {
-            return None;
+            return Err(end);
         }
         #[expect(clippy::cast_possible_truncation, reason = "at most fifteen")]
-        Some((Short { negative, whole, magnitude, places: places as u32 }, end))
+        Ok((Short { negative, whole, magnitude, places: places as u32 }, end))
     }
 
     /// Goes over digits: what they make of a number, and where they end.

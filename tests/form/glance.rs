@@ -1,9 +1,12 @@
 //! A glance never contradicts the parser and the validator, and it sees most of what fits.
 
 use super::{cases, decides, lenient, loads, read, usual};
-use formgate::form::{CompiledForm, Seen};
+use crate::support::clock::{best, in_turn};
+use formgate::form::{CompiledForm, FormOptions, Seen};
+use formgate::json::Document;
 use proptest::prelude::*;
 use serde_json::json;
+use std::time::Duration;
 
 /// What of the bodies that fit a shipped form is rare enough to be left to the validator.
 fn is_rare(form: &str, body: &[u8]) -> bool {
@@ -154,6 +157,49 @@ fn there_is_a_plan_where_it_is_worth_one_and_it_is_no_deeper_than_the_parser() {
     let form_of_60 = form(60).unwrap();
     assert_eq!(form_of_60.glance(body(60).as_bytes()), Seen::Fits);
     assert_eq!(form_of_60.glance(body(61).as_bytes()), Seen::Unfit);
+}
+
+/// Alternatives read a value again, so many that the judges would be cheaper are left to them: what a look costs is bounded
+/// by the length of the body, whatever the form.
+#[test]
+fn alternatives_do_not_multiply_what_a_look_costs() {
+    let lengths: Vec<_> =
+        (0..900).map(|more| json!({"type": "string", "minLength": 1_000_000 + more})).collect();
+    let actions = |count: usize| {
+        let one = |number| {
+            json!({"type": "object", "required": ["text", "kind"], "additionalProperties": false, "properties": {
+                "text": {"type": "string", "maxLength": 100_000}, "kind": {"enum": [format!("k{number}")]}}})
+        };
+        json!({"oneOf": (0..count).map(one).collect::<Vec<_>>()}).to_string()
+    };
+    let text = "\\n".repeat(29_000);
+    let late = format!(r#"{{"text":"{text}","kind":"k0"}}"#);
+    let early = format!(r#"{{"kind":"k0","text":"{text}"}}"#);
+    let levels = (0..7).fold(json!({"type": "string", "maxLength": 10}), |within, _| {
+        json!({"oneOf": [{"type": "array", "items": within}, {"type": "array", "items": within, "minItems": 2}]})
+    });
+    let _turn = in_turn();
+    let mut document = Document::new();
+    let parse = best(5, || assert!(document.parse(late.as_bytes()).is_ok()));
+    for (form, body, seen) in [
+        (json!({ "anyOf": lengths }).to_string(), format!("\"{text}\""), Seen::Unsure),
+        (json!({ "anyOf": lengths }).to_string(), format!("\"{text}\\q\""), Seen::Unsure),
+        (json!({ "anyOf": lengths }).to_string(), "1".repeat(60_000), Seen::Unfit),
+        (actions(300), late.clone(), Seen::Unsure),
+        (actions(300), early, Seen::Fits),
+        (actions(2), late, Seen::Fits),
+        (levels.to_string(), format!("{}\"{text}\"{}", "[".repeat(7), "]".repeat(7)), Seen::Unsure),
+    ] {
+        let form = CompiledForm::compile(&form, &FormOptions { max_body: 1 << 20, ..lenient() }).unwrap();
+        assert_eq!(form.glance(body.as_bytes()), seen, "{}", &form.published()[..80]);
+        decides(&form, body.as_bytes());
+        let look = best(5, || assert_eq!(form.glance(body.as_bytes()), seen));
+        assert!(
+            look < 12 * parse + Duration::from_millis(1),
+            "{look:?}, parsing {parse:?}: {}",
+            &form.published()[..80]
+        );
+    }
 }
 
 fn word() -> impl Strategy<Value = &'static str> {

@@ -1,7 +1,7 @@
 //! From a form to its plan. Whatever is not named here makes the place where it stands blind, for the kinds of value
 //! that it is about.
 
-use super::scalar::{Numbers, Rule, Texts};
+use super::scalar::{Numbers, OneOf, Rule, Texts};
 use super::{Combined, Doubt, Elements, Kinds, MEMBERS, Member, Members, Place, Plan};
 use crate::form::dialect::Chart;
 use crate::form::draft::Draft;
@@ -229,14 +229,8 @@ impl<'c> Making<'c> {
         };
         if let Some(listed) = listed {
             let fits = |text: &&str| texts.admits(text, &self.plan.rules);
-            let mut one_of: Vec<Quoted> = listed
-                .iter()
-                .filter_map(|value| value.as_text())
-                .filter(fits)
-                .filter_map(Quoted::new)
-                .collect();
-            one_of.sort_by(|a, b| a.as_str().cmp(b.as_str()));
-            texts.one_of = Some(one_of);
+            let values = listed.iter().filter_map(|value| value.as_text());
+            texts.one_of = Some(OneOf::new(values.filter(fits).filter_map(Quoted::new).collect()));
         }
         Some(texts)
     }
@@ -373,7 +367,9 @@ fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Nu
     let (least, greatest) = (edge(&bounds, false), edge(&bounds, true));
     let read_all = |values: &[&Node]| {
         let numbers = values.iter().filter_map(|value| value.as_number());
-        numbers.map(Decimal::read).collect::<Option<Vec<_>>>()
+        let mut numbers = numbers.map(Decimal::read).collect::<Option<Vec<_>>>()?;
+        numbers.sort_unstable();
+        Some(numbers)
     };
     let one_of = match listed {
         None => None,

@@ -3,9 +3,11 @@
 use super::{Doubt, Step};
 use crate::form::exact::Limit;
 use crate::json::{Decimal, NameBuffer, Quoted, Reader, Short, Strict};
+use foldhash::fast::RandomState;
 use jsonschema::Validator;
 use jsonschema::json::Json;
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 /// What a number must be.
 #[derive(Debug)]
@@ -16,7 +18,7 @@ pub(super) struct Numbers {
     pub(super) least: i64,
     pub(super) greatest: i64,
     pub(super) bounds: Vec<Limit>,
-    /// `enum` and `const`.
+    /// `enum` and `const`, sorted.
     pub(super) one_of: Option<Vec<Decimal>>,
     pub(super) divisor: Option<Limit>,
 }
@@ -27,10 +29,19 @@ pub(super) struct Texts {
     /// In characters.
     pub(super) fewest: usize,
     pub(super) most: usize,
-    /// `enum` and `const`, sorted: those of them that all else admits.
-    pub(super) one_of: Option<Vec<Quoted>>,
+    /// `enum` and `const`: those of them that all else admits.
+    pub(super) one_of: Option<OneOf>,
     /// What the validator has to say: patterns, formats.
     pub(super) rule: Option<usize>,
+}
+
+/// Some texts.
+#[derive(Debug)]
+pub(super) enum OneOf {
+    /// Few enough to be compared one after the other.
+    Few(Vec<Quoted>),
+    /// With their quotes.
+    Many(HashSet<Box<str>, RandomState>),
 }
 
 /// The validator of what is said about strings alone.
@@ -45,7 +56,12 @@ thread_local! {
 impl Numbers {
     #[inline]
     pub(super) fn read(&self, reader: Reader<'_>, at: usize) -> Step {
-        let (number, end) = reader.number(at).ok_or(Doubt::Unsure)?;
+        let (number, end) = reader.number(at).map_err(|end| Doubt::Unsure.at(end))?;
+        self.hold(number).map(|()| end).map_err(|doubt| doubt.at(end))
+    }
+
+    #[inline]
+    fn hold(&self, number: Short) -> Result<(), Doubt> {
         let whole = number.whole();
         if number.places == 0 {
             if !(self.least..=self.greatest).contains(&whole) {
@@ -61,14 +77,14 @@ impl Numbers {
             }
         }
         if let Some(one_of) = &self.one_of
-            && !one_of.contains(&number.decimal())
+            && one_of.binary_search(&number.decimal()).is_err()
         {
             return Err(Doubt::Unfit);
         }
-        if let Some(divisor) = &self.divisor {
-            keep(std::slice::from_ref(divisor), number)?;
+        match &self.divisor {
+            Some(divisor) => keep(std::slice::from_ref(divisor), number),
+            None => Ok(()),
         }
-        Ok(end)
     }
 }
 
@@ -81,8 +97,8 @@ fn keep(limits: &[Limit], number: Short) -> Result<(), Doubt> {
 impl Texts {
     #[inline]
     pub(super) fn read(&self, reader: Reader<'_>, at: usize, rules: &[Rule]) -> Step {
-        if let Some(texts) = &self.one_of {
-            return one_of(texts, reader, at);
+        if let Some(one_of) = &self.one_of {
+            return one_of.read(reader, at);
         }
         let quote = reader.plain_end(at);
         if reader.byte(quote) != Some(b'"') {
@@ -91,10 +107,11 @@ impl Texts {
         // A character takes one to four bytes.
         let size = quote - at - 1;
         if size > self.most || size.div_ceil(4) < self.fewest {
-            self.measure(reader.between(at + 1, quote).chars().count())?;
+            let characters = reader.between(at + 1, quote).chars().count();
+            self.measure(characters).map_err(|doubt| doubt.at(quote))?;
         }
         if let Some(rule) = self.rule {
-            ask(rules.get(rule), reader.between(at + 1, quote))?;
+            ask(rules.get(rule), reader.between(at + 1, quote)).map_err(|doubt| doubt.at(quote))?;
         }
         Ok(quote + 1)
     }
@@ -103,11 +120,10 @@ impl Texts {
     #[inline(never)]
     fn escaped(&self, reader: Reader<'_>, at: usize, escape: usize) -> Step {
         if self.rule.is_some() {
-            return Err(Doubt::Unsure);
+            return Err(Doubt::Unsure.at(escape));
         }
-        let (quote, characters) = reader.escaped(at, escape).ok_or(Doubt::Unsure)?;
-        self.measure(characters)?;
-        Ok(quote + 1)
+        let (quote, characters) = reader.escaped(at, escape).map_err(|end| Doubt::Unsure.at(end))?;
+        self.measure(characters).map(|()| quote + 1).map_err(|doubt| doubt.at(quote))
     }
 
     /// Whether a string keeps to all but `one_of`.
@@ -121,25 +137,33 @@ impl Texts {
     }
 }
 
-/// Up to as many texts are compared one after the other.
+/// Up to as many texts are few.
 const FEW: usize = 12;
 
-fn one_of(texts: &[Quoted], reader: Reader<'_>, at: usize) -> Step {
-    if texts.len() <= FEW
-        && let Some(end) = texts.iter().find_map(|text| reader.quoted(at, text))
-    {
-        return Ok(end);
+impl OneOf {
+    pub(super) fn new(texts: Vec<Quoted>) -> Self {
+        if texts.len() <= FEW {
+            return Self::Few(texts);
+        }
+        Self::Many(texts.iter().map(|text| text.as_str().into()).collect())
     }
-    let quote = reader.plain_end(at);
-    // With an escape in it, it may be one all the same.
-    if reader.byte(quote) != Some(b'"') {
-        return Err(Doubt::Unsure);
-    }
-    let end = quote + 1;
-    let here = reader.between(at, end);
-    match texts.binary_search_by(|text| text.as_str().cmp(here)) {
-        Ok(_) => Ok(end),
-        Err(_) => Err(Doubt::Unfit),
+
+    fn read(&self, reader: Reader<'_>, at: usize) -> Step {
+        if let Self::Few(texts) = self
+            && let Some(end) = texts.iter().find_map(|text| reader.quoted(at, text))
+        {
+            return Ok(end);
+        }
+        let quote = reader.plain_end(at);
+        // With an escape in it, it may be one all the same.
+        if reader.byte(quote) != Some(b'"') {
+            return Err(Doubt::Unsure.at(quote));
+        }
+        let end = quote + 1;
+        match self {
+            Self::Many(texts) if texts.contains(reader.between(at, end)) => Ok(end),
+            Self::Few(_) | Self::Many(_) => Err(Doubt::Unfit.at(end)),
+        }
     }
 }
 
