@@ -36,12 +36,12 @@ const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused (explain, diff --refuse-
 
 const SERVE_EXAMPLES: &str = "\
 Examples:
-  formgate serve                          with config/gateway.yaml
+  formgate serve                          with config/gateway.yaml, else gateway.yaml
   formgate serve /etc/formgate/gateway.yaml
 
-The configuration is checked before anything is bound, and watched afterwards: an edit is taken
-over without losing a request, a broken one changes nothing. SIGHUP reloads and opens the access log
-anew, SIGTERM stops, and SIGUSR2 hands the sockets over to the binary started anew. RUST_LOG=debug
+The configuration is checked before anything is bound, and watched afterwards: an edit is taken \
+over without losing a request, a broken one changes nothing. SIGHUP reloads and opens the access log \
+anew, SIGTERM stops, and SIGUSR2 hands the sockets over to the binary started anew. RUST_LOG=debug \
 says more.";
 
 const CHECK_EXAMPLES: &str = "\
@@ -62,10 +62,10 @@ Examples:
   formgate diff --refuse-widening old.yaml new.yaml   for a pipeline
   formgate diff --json old.yaml new.yaml | jq '.routes[] | select(.widening)'
 
-What each form newly admits and newly refuses, with a value for each where one was found, and what else of
+What each form newly admits and newly refuses, with a value for each where one was found, and what else of \
 its route changed. `not decided` counts as widening, and so does a new address; other keys of a route do not.
 
-Exit codes: 0 compared, 1 something is let in that was not and --refuse-widening was given, 64 wrong usage,
+Exit codes: 0 compared, 1 something is let in that was not and --refuse-widening was given, 64 wrong usage, \
 78 one of the files is refused.";
 
 const EXPLAIN_EXAMPLES: &str = "\
@@ -76,8 +76,9 @@ Examples:
   formgate explain --config /etc/formgate/gateway.yaml /api/v2/meetings/start
   formgate explain --reason key_conflict  what a reason in metrics and log means, and who mends it
 
-ROUTE is an address, which starts with `/`, or a name. Of two words, the first is CONFIG if it ends in .yaml or
-.yml, or is neither an address nor a name. BODY is a file; `-`, or no BODY, is standard input.
+ROUTE is an address, which starts with `/`, or a name. Of two words, the first is CONFIG if it ends in .yaml or \
+.yml, or is neither an address nor a name. BODY is a file; `-`, or no BODY, is standard input. Without CONFIG it is \
+config/gateway.yaml, or gateway.yaml where only that is there.
 
 Exit codes: 0 accepted, 1 refused, 64 wrong usage, 78 configuration refused. Values are never printed.";
 
@@ -88,7 +89,7 @@ Examples:
   formgate token | head -n 1 | install -m 600 /dev/stdin agents.token
   formgate token agents --hash < agents.token
 
-Only the hash goes into the configuration. The token itself is shown once, here; give it to its holder, who
+Only the hash goes into the configuration. The token itself is shown once, here; give it to its holder, who \
 sends it as `Authorization: Bearer …`.";
 
 const INIT_EXAMPLES: &str = "\
@@ -99,10 +100,10 @@ Examples:
   formgate init --openapi big.json --report json | jq .reasons
   formgate init --from-traffic recorded.har --out gateway --no-examples
 
-Files that are there are not overwritten unless `--force` says so. What was carried, guessed and not carried is
+Files that are there are not overwritten unless `--force` says so. What was carried, guessed and not carried is \
 printed, and stands as comments in gateway.yaml.
 
-Exit codes: 0 written, 1 nothing to carry, 64 wrong usage or a file is there, 65 the source cannot be read,
+Exit codes: 0 written, 1 nothing to carry, 64 wrong usage or a file is there, 65 the source cannot be read, \
 70 something unforeseen.";
 
 const OPENAPI_EXAMPLES: &str = "\
@@ -131,7 +132,7 @@ enum Verb {
     /// Serve the addresses of a configuration, and follow its changes.
     #[command(after_help = SERVE_EXAMPLES)]
     Serve {
-        /// The YAML file.
+        /// The YAML file. Left out: config/gateway.yaml, or gateway.yaml where only that is there.
         #[arg(default_value = default_config())]
         config: PathBuf,
     },

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The YAML file.
+    /// The YAML file. Left out: config/gateway.yaml, or gateway.yaml where only that is there.
     #[arg(default_value = default_config())]
     config: PathBuf,
     /// Refuse what would only be warned of.

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// What `openapi` can be asked.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {
-    /// The YAML file.
+    /// The YAML file. Left out: config/gateway.yaml, or gateway.yaml where only that is there.
     #[arg(default_value = default_config())]
     config: PathBuf,
     /// Print the very bytes that are served, on one line.
