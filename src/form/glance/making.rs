@@ -11,7 +11,11 @@ use crate::form::keywords::Role;
 use crate::form::references::Graph;
 use crate::form::source::{Node, Tree, below};
 use crate::json::{Decimal, Quoted, Short};
-use std::collections::HashMap;
+use foldhash::fast::RandomState;
+use std::collections::HashMap as Map;
+
+/// Keys are of a form: nobody makes them collide.
+type HashMap<K, V> = Map<K, V, RandomState>;
 
 /// The plan of a form without fault that does not recur; nothing where no body, or hardly one, would be seen to fit.
 pub(crate) fn plan(chart: &Chart<'_>, graph: &Graph) -> Option<Plan> {
@@ -21,8 +25,8 @@ pub(crate) fn plan(chart: &Chart<'_>, graph: &Graph) -> Option<Plan> {
         chart,
         graph,
         by_pointer,
-        known: HashMap::new(),
-        rules: HashMap::new(),
+        known: HashMap::default(),
+        rules: HashMap::default(),
         plan: Plan { places: Vec::new(), root: 0, rules: Vec::new() },
     };
     let root = making.place(0)?;
@@ -43,7 +47,7 @@ struct Making<'c> {
 /// What is said at one place.
 #[derive(Default)]
 struct Said<'c> {
-    by_name: HashMap<&'c str, &'c Node>,
+    keywords: Vec<(&'c str, &'c Node)>,
     reference: bool,
 }
 
@@ -118,16 +122,16 @@ impl<'c> Making<'c> {
                 Role::InPlace(_) => in_place.push(name.as_str()),
                 Role::Assertion | Role::Inward => {}
             }
-            said.by_name.insert(name, value);
+            said.keywords.push((name, value));
         }
-        let by_itself = said.by_name.len() - usize::from(said.reference) - in_place.len();
+        let by_itself = said.keywords.len() - usize::from(said.reference) - in_place.len();
         let mut all = Vec::new();
         if by_itself > 0 {
             let kinds = self.kinds(index, &said)?;
             all.push(self.keep(Place::Value(Box::new(kinds))));
         }
         if said.reference {
-            said.by_name.get("$ref")?;
+            said.get("$ref")?;
             let mut ways = graph.ways[index].iter().filter(|way| way.reference.is_some());
             all.push(self.place(ways.next()?.to)?);
             if ways.next().is_some() {
@@ -136,7 +140,7 @@ impl<'c> Making<'c> {
         }
         let (mut some, mut one) = (None, None);
         for keyword in in_place {
-            let count = said.by_name.get(keyword).map_or(0, |value| value.elements().len());
+            let count = said.get(keyword).map_or(0, |value| value.elements().len());
             let children: Vec<_> =
                 (0..count).map(|child| self.child(index, &format!("/{keyword}/{child}"))).collect();
             match keyword {
@@ -162,12 +166,12 @@ impl<'c> Making<'c> {
 
     /// What a place says itself. Nothing where hardly a value would be seen to fit.
     fn kinds(&mut self, index: usize, said: &Said<'c>) -> Option<Kinds> {
-        let types: Option<Vec<&str>> = said.by_name.get("type").map(|given| match &given.tree {
+        let types: Option<Vec<&str>> = said.get("type").map(|given| match &given.tree {
             Tree::Text(name) => vec![name.as_str()],
             Tree::Array(names) => names.iter().filter_map(Node::as_text).collect(),
             Tree::Null | Tree::Boolean(_) | Tree::Number(_) | Tree::Object(_) => Vec::new(),
         });
-        let listed: Option<Vec<&Node>> = match (said.by_name.get("enum"), said.by_name.get("const")) {
+        let listed: Option<Vec<&Node>> = match (said.get("enum"), said.get("const")) {
             (None, None) => None,
             (Some(values), None) => Some(values.elements().iter().collect()),
             (None, Some(value)) => Some(vec![value]),
@@ -209,7 +213,7 @@ impl<'c> Making<'c> {
             };
         }
         let unknown = |on: &str| {
-            let mut names = said.by_name.keys().filter(|name| !KNOWN.contains(name));
+            let mut names = said.keywords.iter().map(|(name, _)| *name).filter(|name| !KNOWN.contains(name));
             names.any(|name| {
                 self.chart.draft.keyword(name).is_some_and(|row| row.on.is_empty() || row.on.contains(&on))
             })
@@ -219,7 +223,7 @@ impl<'c> Making<'c> {
     }
 
     fn texts(&mut self, said: &Said<'c>, listed: Option<&[&Node]>) -> Option<Texts> {
-        let rules: Vec<_> = RULES.iter().filter_map(|name| Some((*name, *said.by_name.get(name)?))).collect();
+        let rules: Vec<_> = RULES.iter().filter_map(|name| Some((*name, said.get(name)?))).collect();
         let rule = if rules.is_empty() { None } else { Some(self.rule(&rules)?) };
         let mut texts = Texts {
             fewest: said.count("minLength", 0)?,
@@ -251,22 +255,22 @@ impl<'c> Making<'c> {
 
     fn elements(&mut self, index: usize, said: &Said<'c>) -> Option<Elements> {
         // Without a schema for each, elements are anything; with an array of them, each is another.
-        said.by_name.get("items").filter(|items| items.is_schema())?;
+        said.get("items").filter(|items| items.is_schema())?;
         Some(Elements {
             fewest: said.count("minItems", 0)?,
             most: said.count("maxItems", usize::MAX)?,
-            unique: said.by_name.get("uniqueItems").and_then(|flag| flag.as_bool()).unwrap_or_default(),
+            unique: said.get("uniqueItems").and_then(|flag| flag.as_bool()).unwrap_or_default(),
             each: self.child(index, "/items")?,
         })
     }
 
     fn members(&mut self, index: usize, said: &Said<'c>) -> Option<Members> {
-        let other = match said.by_name.get("additionalProperties").map(|value| &value.tree) {
+        let other = match said.get("additionalProperties").map(|value| &value.tree) {
             Some(Tree::Boolean(false)) => Doubt::Unfit,
             // What such a member is, and that it comes once, is not looked at.
             Some(_) | None => Doubt::Unsure,
         };
-        let properties = said.by_name.get("properties").map(|node| node.members()).unwrap_or_default();
+        let properties = said.get("properties").map(|node| node.members()).unwrap_or_default();
         if properties.len() > MEMBERS {
             return None;
         }
@@ -285,7 +289,7 @@ impl<'c> Making<'c> {
             members.known.push(Member { name, place });
             names.push(property.as_str());
         }
-        for name in said.by_name.get("required").map(|node| node.elements()).unwrap_or_default() {
+        for name in said.get("required").map(|node| node.elements()).unwrap_or_default() {
             // Where one that must be there is not seen, nothing is.
             let at = names.iter().position(|known| Some(*known) == name.as_text())?;
             members.known.get(at)?.place?;
@@ -295,10 +299,14 @@ impl<'c> Making<'c> {
     }
 }
 
-impl Said<'_> {
+impl<'c> Said<'c> {
+    fn get(&self, name: &str) -> Option<&'c Node> {
+        self.keywords.iter().find(|(keyword, _)| *keyword == name).map(|(_, value)| *value)
+    }
+
     /// A count, or what holds without it.
     fn count(&self, name: &str, otherwise: usize) -> Option<usize> {
-        let Some(count) = self.by_name.get(name) else { return Some(otherwise) };
+        let Some(count) = self.get(name) else { return Some(otherwise) };
         Some(usize::try_from(count.as_count()?).unwrap_or(usize::MAX))
     }
 }
@@ -347,10 +355,10 @@ impl Kinds {
 
 fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Numbers> {
     let read = |name: &str| {
-        let Some(value) = said.by_name.get(name) else { return Some(None) };
+        let Some(value) = said.get(name) else { return Some(None) };
         Some(Some(Decimal::read(value.as_number()?)?))
     };
-    let flag = |name: &str| said.by_name.get(name).and_then(|flag| flag.as_bool()).unwrap_or_default();
+    let flag = |name: &str| said.get(name).and_then(|flag| flag.as_bool()).unwrap_or_default();
     let mut bounds = Vec::new();
     if let Some(limit) = read("minimum")? {
         let open = draft == Draft::Four && flag("exclusiveMinimum");
