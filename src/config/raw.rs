@@ -60,7 +60,7 @@ pub(super) struct File {
     pub(super) grace: Field<Time>,
     /// How long a SIGTERM goes on serving before it closes the listeners: until load balancers have looked and `/readyz` has told them. Default none. Changing it needs a restart.
     pub(super) leave: Field<Time>,
-    /// One JSON line a request: `stdout` (the default), `off`, or the path of a file. To rotate it, move it away and send SIGHUP.
+    /// One JSON line a request: `stdout` (the default), `off`, or the path of a file, relative to where formgate was started. To rotate it, move it away and send SIGHUP.
     pub(super) access_log: Field<AccessLogWord>,
     /// Traces of requests, over OTLP. Default none.
     pub(super) traces: Field<Traces>,

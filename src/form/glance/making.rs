@@ -259,7 +259,7 @@ impl<'c> Making<'c> {
         Some(Elements {
             fewest: said.count("minItems", 0)?,
             most: said.count("maxItems", usize::MAX)?,
-            unique: said.get("uniqueItems").and_then(|flag| flag.as_bool()).unwrap_or_default(),
+            unique: said.get("uniqueItems").and_then(Node::as_bool).unwrap_or_default(),
             each: self.child(index, "/items")?,
         })
     }
@@ -270,7 +270,7 @@ impl<'c> Making<'c> {
             // What such a member is, and that it comes once, is not looked at.
             Some(_) | None => Doubt::Unsure,
         };
-        let properties = said.get("properties").map(|node| node.members()).unwrap_or_default();
+        let properties = said.get("properties").map(Node::members).unwrap_or_default();
         if properties.len() > MEMBERS {
             return None;
         }
@@ -289,7 +289,7 @@ impl<'c> Making<'c> {
             members.known.push(Member { name, place });
             names.push(property.as_str());
         }
-        for name in said.get("required").map(|node| node.elements()).unwrap_or_default() {
+        for name in said.get("required").map(Node::elements).unwrap_or_default() {
             // Where one that must be there is not seen, nothing is.
             let at = names.iter().position(|known| Some(*known) == name.as_text())?;
             members.known.get(at)?.place?;
@@ -358,7 +358,7 @@ fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Nu
         let Some(value) = said.get(name) else { return Some(None) };
         Some(Some(Decimal::read(value.as_number()?)?))
     };
-    let flag = |name: &str| said.get(name).and_then(|flag| flag.as_bool()).unwrap_or_default();
+    let flag = |name: &str| said.get(name).and_then(Node::as_bool).unwrap_or_default();
     let mut bounds = Vec::new();
     if let Some(limit) = read("minimum")? {
         let open = draft == Draft::Four && flag("exclusiveMinimum");
