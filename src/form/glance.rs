@@ -143,9 +143,8 @@ impl Doubt {
 }
 
 impl Look<'_> {
-    /// What was read from `start` on, is read again.
-    fn charge(&self, start: usize, step: Step) -> Result<(), Doubt> {
-        let end = step.unwrap_or_else(|stop| stop.at);
+    /// What was read from `start` to `end` is read again.
+    fn charge(&self, start: usize, end: usize) -> Result<(), Doubt> {
         // And what it takes to begin.
         let left = self.left.get().checked_sub(end.saturating_sub(start) + 1);
         self.left.set(left.unwrap_or(0));
@@ -253,49 +252,53 @@ impl Plan {
     #[inline(never)]
     fn combined(&self, look: &Look<'_>, combined: &Combined, at: usize, depth: usize) -> Step {
         // Each reading but the last is one more than it takes.
-        let mut before: Option<Step> = None;
+        let mut before: Option<usize> = None;
+        let reached = Cell::new(at);
         let mut read = |place: usize| {
-            if let Some(before) = before {
-                look.charge(at, before).map_err(|doubt| doubt.at(at))?;
+            if let Some(end) = before {
+                look.charge(at, end).map_err(|doubt| doubt.at(at))?;
             }
             let step = self.value(look, place, at, depth);
-            before = Some(step);
+            let end = step.unwrap_or_else(|stop| stop.at);
+            before = Some(end);
+            reached.set(reached.get().max(end));
             Ok::<Step, Stop>(step)
         };
+        let refused = |doubt: Doubt| doubt.at(reached.get());
         let mut end = Err(Doubt::Unsure.at(at));
         for place in &combined.all {
             end = Ok(read(*place)??);
         }
         if let Some(alternatives) = &combined.some {
-            let mut found = Err(Doubt::Unfit.at(at));
+            let mut found = Err(Doubt::Unfit);
             for place in alternatives {
                 let step = match place {
-                    Some(place) => read(*place)?,
-                    None => Err(Doubt::Unsure.at(at)),
+                    Some(place) => read(*place)?.map_err(|stop| stop.doubt),
+                    None => Err(Doubt::Unsure),
                 };
                 match step {
                     Ok(_) => {
                         found = step;
                         break;
                     }
-                    Err(Stop { doubt: Doubt::Unfit, .. }) => {}
-                    Err(Stop { doubt: Doubt::Unsure, .. }) => found = step,
+                    Err(Doubt::Unfit) => {}
+                    Err(Doubt::Unsure) => found = step,
                 }
             }
-            end = Ok(found?);
+            end = Ok(found.map_err(refused)?);
         }
         if let Some(alternatives) = &combined.one {
-            let mut found = Err(Doubt::Unfit.at(at));
+            let mut found = Err(Doubt::Unfit);
             for place in alternatives {
                 match read(*place)? {
                     // Both have read the same value to its end: it is JSON, and fits twice.
-                    Ok(_) if found.is_ok() => return Err(Doubt::Unfit.at(at)),
-                    step @ Ok(_) => found = step,
+                    Ok(_) if found.is_ok() => return Err(refused(Doubt::Unfit)),
+                    Ok(end) => found = Ok(end),
                     Err(Stop { doubt: Doubt::Unfit, .. }) => {}
-                    Err(stop @ Stop { doubt: Doubt::Unsure, .. }) => return Err(stop),
+                    Err(Stop { doubt: Doubt::Unsure, .. }) => return Err(refused(Doubt::Unsure)),
                 }
             }
-            end = Ok(found?);
+            end = Ok(found.map_err(refused)?);
         }
         end
     }

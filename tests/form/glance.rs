@@ -178,6 +178,12 @@ fn alternatives_do_not_multiply_what_a_look_costs() {
     let levels = (0..7).fold(json!({"type": "string", "maxLength": 10}), |within, _| {
         json!({"oneOf": [{"type": "array", "items": within}, {"type": "array", "items": within, "minItems": 2}]})
     });
+    // What an alternative within an alternative has read counts as well.
+    let within = |more: usize| {
+        let long = json!({"anyOf": [{"type": "string", "minLength": 1_000_000 + more}]});
+        json!({"type": "object", "properties": {"text": long}, "required": ["text"], "additionalProperties": false})
+    };
+    let within = json!({ "anyOf": (0..200).map(within).collect::<Vec<_>>() }).to_string();
     let _turn = in_turn();
     let mut document = Document::new();
     let parse = best(5, || assert!(document.parse(late.as_bytes()).is_ok()));
@@ -185,6 +191,7 @@ fn alternatives_do_not_multiply_what_a_look_costs() {
         (json!({ "anyOf": lengths }).to_string(), format!("\"{text}\""), Seen::Unsure),
         (json!({ "anyOf": lengths }).to_string(), format!("\"{text}\\q\""), Seen::Unsure),
         (json!({ "anyOf": lengths }).to_string(), "1".repeat(60_000), Seen::Unfit),
+        (within, format!("{{\"text\":\"{text}\"}}"), Seen::Unsure),
         (actions(300), late.clone(), Seen::Unsure),
         (actions(300), early, Seen::Fits),
         (actions(2), late, Seen::Fits),
