@@ -7,7 +7,7 @@
 //! 3. `references` resolves every reference and looks for cycles.
 //! 4. `advice` runs the lints; `extent` measures the longest body; `unroll` writes recursion out.
 //! 5. `enforced` builds the validator, with numbers decided by `exact`; `witness`
-//!    looks whether anything fits, or `compare` asks the algebra; `difference` holds two forms against each
+//!    looks whether anything fits, or `compare` asks the algebra, and `barren` where nothing does; `difference` holds two forms against each
 //!    other, with values from `candidates`.
 //! 6. `glance` sees of most bodies that they fit while they are read, so that neither document nor validator is needed.
 //! 7. `representation` makes the bytes that are served; `embed` the text that stands in other documents.
@@ -15,6 +15,7 @@
 //! The text that is published is the text that was compiled: one value, one digest.
 
 mod advice;
+mod barren;
 mod candidates;
 mod compare;
 mod dialect;
@@ -114,6 +115,10 @@ pub struct CompiledForm {
     places: Vec<(String, String)>,
     /// Whether it may admit a number where no `type` says `integer`.
     loose: bool,
+    /// Whether it is another than was written, as that one recurs.
+    unrolled: bool,
+    /// What the route declares and the form does not have.
+    unused: Vec<String>,
 }
 
 /// What tells why a value does not fit.
@@ -223,6 +228,16 @@ impl CompiledForm {
         &self.warnings
     }
 
+    /// Whether recursion was written out: whether `unroll` had anything to do.
+    pub fn is_unrolled(&self) -> bool {
+        self.unrolled
+    }
+
+    /// Annotations that the route declares and no schema of the form has.
+    pub fn unused_annotations(&self) -> &[String] {
+        &self.unused
+    }
+
     /// The one question. Linear, no allocation that grows with the body, no panic.
     ///
     /// Where alternatives can multiply along references (lint `repeated-work`), a value that would
@@ -300,7 +315,9 @@ fn read(
             pointer: String::new(),
             at: root.at,
             reason,
-            suggestion: root.as_bool().map(|_| "`{}` admits anything, `{\"not\":{}}` nothing".to_owned()),
+            suggestion: root
+                .as_bool()
+                .map(|open| if open { "`{}` admits anything" } else { barren::AWAY }.to_owned()),
             lint: None,
         }]);
     }
@@ -308,7 +325,7 @@ fn read(
     let document = root.to_serde();
     let mut chart = dialect::walk(&root, draft, &options.annotations);
     let mut faults = std::mem::take(&mut chart.faults);
-    faults.extend(meta_faults(&root, &document, draft, &faults));
+    faults.extend(draft::meta_faults(&root, &document, draft, &faults));
     let graph = match references::resolve(&chart, &document) {
         Ok(graph) => graph,
         Err(found) => {
@@ -340,7 +357,7 @@ fn read(
         findings.extend(again.into_iter().filter(|finding| {
             matches!(finding.lint, Some(Lint::LargestBody | Lint::UnboundedRecursion | Lint::RepeatedWork))
         }));
-        return Ok(form);
+        return Ok(CompiledForm { unrolled: true, ..form });
     }
     findings.extend(advice::largest_body(&chart, &graph, options.max_body));
     let looks = effort::looks(&chart, &graph);
@@ -387,7 +404,7 @@ fn finish(
     let in_sight = witness::is_in_sight(chart, graph);
     debug_assert!(!in_sight || rounded || !compare::admits_nothing(&standard), "{standard}");
     if !in_sight && !rounded && compare::admits_nothing(&standard) {
-        return Err(fault(String::new(), "the form admits nothing".to_owned()));
+        return Err(vec![barren::fault(chart, graph)]);
     }
     let form = CompiledForm {
         published: source::compact(text),
@@ -401,35 +418,11 @@ fn finish(
         rounded,
         places: enforced::places(chart),
         loose: exact::is_loose(chart),
+        unrolled: false,
+        unused: dialect::unused(chart, &options.annotations),
     };
     let faults = examples::in_form(chart, &document);
     if faults.is_empty() { Ok(form) } else { Err(faults) }
-}
-
-/// What the draft's own meta-schema says, where the walk has not said something already.
-fn meta_faults(
-    root: &Node,
-    document: &serde_json::Value,
-    draft: draft::Draft,
-    known: &[FormFault],
-) -> Vec<FormFault> {
-    let mut found: Vec<FormFault> = Vec::new();
-    for error in draft.meta_validator().iter_errors(document) {
-        let pointer = error.instance_path().as_str().to_owned();
-        let covered =
-            |other: &FormFault| other.pointer.starts_with(&pointer) || pointer.starts_with(&other.pointer);
-        if known.iter().any(covered) || found.iter().any(covered) {
-            continue;
-        }
-        found.push(FormFault {
-            at: examples::place(root, &pointer),
-            reason: format!("the meta-schema of {} refuses it: {error}", draft.name()),
-            pointer,
-            suggestion: None,
-            lint: None,
-        });
-    }
-    found
 }
 
 /// A fault of the unrolled text, whose offsets nobody can look up.

@@ -219,6 +219,12 @@ fn names_of(stand: Stand) -> impl Iterator<Item = &'static str> {
     names.iter().copied()
 }
 
+/// Those of the names that no schema of the form has.
+pub(crate) fn unused(chart: &Chart<'_>, annotations: &[String]) -> Vec<String> {
+    let is_used = |name: &str| chart.places.iter().any(|place| place.node.get(name).is_some());
+    annotations.iter().filter(|name| !is_used(name)).cloned().collect()
+}
+
 /// Refuses route annotations that would hide a keyword.
 pub(crate) fn check_annotations(annotations: &[String], faults: &mut Vec<FormFault>) {
     for name in annotations {

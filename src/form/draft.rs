@@ -1,5 +1,8 @@
 //! The five drafts of JSON Schema that a form may be written in.
 
+use super::source::Node;
+use super::{FormFault, examples};
+
 /// A draft; later ones compare greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Draft {
@@ -115,3 +118,29 @@ const FORMATS: &[&str] = &[
     "uri-template",
     "uuid",
 ];
+
+/// What the draft's own meta-schema says, where the walk has not said something already.
+pub(crate) fn meta_faults(
+    root: &Node,
+    document: &serde_json::Value,
+    draft: Draft,
+    known: &[FormFault],
+) -> Vec<FormFault> {
+    let mut found: Vec<FormFault> = Vec::new();
+    for error in draft.meta_validator().iter_errors(document) {
+        let pointer = error.instance_path().as_str().to_owned();
+        let covered =
+            |other: &FormFault| other.pointer.starts_with(&pointer) || pointer.starts_with(&other.pointer);
+        if known.iter().any(covered) || found.iter().any(covered) {
+            continue;
+        }
+        found.push(FormFault {
+            at: examples::place(root, &pointer),
+            reason: format!("the meta-schema of {} refuses it: {error}", draft.name()),
+            pointer,
+            suggestion: None,
+            lint: None,
+        });
+    }
+    found
+}

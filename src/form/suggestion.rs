@@ -47,7 +47,7 @@ fn instead(name: &str, draft: Draft) -> Option<String> {
 }
 
 /// The nearest of some names: the same but for case, else within two edits.
-pub(crate) fn nearest(name: &str, names: impl Iterator<Item = &'static str>) -> Option<&'static str> {
+pub(crate) fn nearest<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let lower = name.to_ascii_lowercase();
     names
         .map(|candidate| (distance(&lower, &candidate.to_ascii_lowercase()), candidate))

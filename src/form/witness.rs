@@ -112,17 +112,21 @@ impl Looking<'_> {
         }
     }
 
-    /// The schemas directly in a place whose pointers go on like this: to the end, or with a number behind a slash.
     fn within(&self, place: usize, rest: &str) -> Vec<usize> {
-        let from = self.chart.places[place].pointer.len();
-        let ways = self.graph.ways[place].iter().filter(|way| way.reference.is_none());
-        ways.map(|way| way.to)
-            .filter(|to| {
-                let pointer = &self.chart.places[*to].pointer[from..];
-                pointer == rest || rest.ends_with('/') && pointer.starts_with(rest)
-            })
-            .collect()
+        within(self.chart, self.graph, place, rest)
     }
+}
+
+/// The schemas directly in a place whose pointers go on like this: to the end, or with a number behind a slash.
+pub(crate) fn within(chart: &Chart<'_>, graph: &Graph, place: usize, rest: &str) -> Vec<usize> {
+    let from = chart.places[place].pointer.len();
+    let ways = graph.ways[place].iter().filter(|way| way.reference.is_none());
+    ways.map(|way| way.to)
+        .filter(|to| {
+            let pointer = &chart.places[*to].pointer[from..];
+            pointer == rest || rest.ends_with('/') && pointer.starts_with(rest)
+        })
+        .collect()
 }
 
 /// A bound on one side only, or an inclusive lower one that the upper one admits.

@@ -1,5 +1,6 @@
 //! Forms: what loads, what is refused and why, what is decided, what is published.
 
+mod barren;
 mod cost;
 mod difference;
 mod exact;
