@@ -32,6 +32,7 @@ mod path;
 mod replay;
 mod reply;
 mod route;
+mod sentence;
 mod token;
 mod tool;
 
@@ -43,7 +44,7 @@ pub use attempt::{
 pub use balance::{
     Balance, Ejection, Exhausted, Experience, Fleet, HashBy, HealthCheck, MOST_SERVERS, Round, Seat, Streak,
 };
-pub use condition::{Condition, Lease, Open};
+pub use condition::{Condition, Lease, Open, Telling};
 pub use consequence::{Consequence, ConsequenceRule, Exchange, Received, UpstreamResult};
 pub use difference::{RouteChange, RouteDifference, Scrutiny, Widening, differences};
 pub use head::{ClientKey, Field, Head, Length, Method, Origin, PublicName};
@@ -57,6 +58,7 @@ pub use path::{PathPattern, PathTemplate, Piece};
 pub use replay::{Begun, End, Fingerprint, Found, Holder, Key, ReceiptId, ReplayState, State, Terms};
 pub use reply::{Outcome, Reply};
 pub use route::{Actions, ContentTypeRule, Cors, Page, Route, Stance};
+pub use sentence::sentence;
 pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
 pub use tool::{Hints, Tool};
 

@@ -6,7 +6,7 @@ mod words;
 use super::show::{printable, refuse, to_stderr, to_stdout};
 use super::{CONFIG, USAGE, default_config};
 use crate::config;
-use crate::gateway::{Outbound, Route, judge};
+use crate::gateway::{Outbound, Route, judge, sentence};
 use crate::json::Document;
 use crate::telemetry::{reason_label, reasons};
 use std::fmt::Write as _;
@@ -159,7 +159,7 @@ fn explain(route: &Route, body: &[u8]) -> (bool, String) {
         let sent = format!("{name} would send these {length} bytes as {method} {target} to `{upstream}`");
         return (true, format!("accepted: {sent}\n"));
     };
-    let mut text = format!("refused: {}\n", printable(&words::sentence(&unfit, route, body)));
+    let mut text = format!("refused: {}\n", printable(&sentence(&unfit, &route.form, route.max_body, body)));
     let _ = writeln!(text, "    reason    {}", reason_label(unfit.reason()));
     if let Some(mismatch) = unfit.mismatch() {
         let _ = writeln!(text, "    keyword   {}", printable(&mismatch.keyword));

@@ -12,6 +12,7 @@ use crate::gateway::{
 };
 use crate::telemetry::UpstreamRecord;
 use bytes::BytesMut;
+use std::io;
 use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{Duration, Instant};
@@ -62,10 +63,20 @@ async fn connect<'u>(
             Ok(wire) => return Ok((lease, wire)),
             Err(error) => {
                 drop(lease);
-                tracing::debug!(upstream = upstream.name, number, %error, "no connection");
+                tell(upstream, number, &error);
                 note(upstream, number, Experience::Badly);
             }
         }
+    }
+}
+
+/// Says which server takes no connections, and why. Of a name without addresses `resolve` tells.
+fn tell(upstream: &Upstream, number: usize, cause: &io::Error) {
+    let (server, condition) = (&upstream.servers[number], upstream.condition(number));
+    let nameless = server.name().is_some() && condition.is_unresolved();
+    if !nameless && condition.unreachable.again(Instant::now()) {
+        let (upstream, server, port) = (&upstream.name, server.url(), server.port);
+        tracing::warn!(upstream, server, port, %cause, "no connection to an upstream");
     }
 }
 

@@ -9,7 +9,7 @@ use pingora_timeout::timeout;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long one look-up may take.
 const LOOKUP: Duration = Duration::from_secs(5);
@@ -37,12 +37,24 @@ pub(super) async fn addresses(upstream: &Upstream, number: usize) -> io::Result<
 pub(super) async fn keep(upstream: Arc<Upstream>, number: usize) {
     loop {
         if let Err(error) = look_up(&upstream, number, LOOKUP).await {
-            let (upstream, server) = (&upstream.name, upstream.servers[number].url());
-            tracing::warn!(upstream, server, %error, "its name has no answer; what was known of it stays");
+            tell(&upstream, number, &error);
         }
         let known = upstream.condition(number).addresses().is_some();
         let pause = if known { upstream.resolve } else { upstream.resolve.min(AGAIN) };
         tokio::time::sleep(jittered(pause)).await;
+    }
+}
+
+fn tell(upstream: &Upstream, number: usize, error: &io::Error) {
+    let (server, condition) = (upstream.servers[number].url(), upstream.condition(number));
+    if !condition.nameless.again(Instant::now()) {
+        return;
+    }
+    let upstream = &upstream.name;
+    if condition.addresses().is_some() {
+        tracing::warn!(upstream, server, %error, "its name has no answer; what was known of it stays");
+    } else {
+        tracing::warn!(upstream, server, %error, "its name has no answer; nothing is known of it yet: acts get 503");
     }
 }
 

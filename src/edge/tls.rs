@@ -6,28 +6,23 @@ mod wire;
 
 pub(super) use accept::Acceptor;
 
-use crate::gateway::{Server, Upstream};
+use crate::gateway::Upstream;
 use crate::tls::Client;
 use pingora_core::protocols::Stream;
 use pingora_timeout::timeout;
 use rustls::{AlertDescription, CertificateError, Error};
 use sealed::Sealed;
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::Instant;
 use tokio_rustls::{TlsConnector, TlsStream};
 use wire::Wire;
 
 /// What an upstream may send before its handshake is done: long chains are common inside companies.
 const UPSTREAM_HANDSHAKE: usize = 128 << 10;
 
-/// How often it is told that an upstream cannot be spoken to, in seconds.
-const TELL_EVERY: u64 = 10;
-
 /// Makes TLS of a connection to server number `number`, if it speaks that; nothing of an act has been sent when it fails.
 pub(super) async fn secure(stream: Stream, upstream: &Upstream, number: usize) -> io::Result<Stream> {
-    let server = &upstream.servers[number];
-    let Some(client) = &server.tls else { return Ok(stream) };
+    let Some(client) = &upstream.servers[number].tls else { return Ok(stream) };
     let wire = Wire::new(stream, UPSTREAM_HANDSHAKE);
     let connect = TlsConnector::from(client.config()).connect(client.name(), wire);
     let outcome = match timeout(upstream.timeouts.connect, connect).await {
@@ -37,7 +32,7 @@ pub(super) async fn secure(stream: Stream, upstream: &Upstream, number: usize) -
     match outcome {
         Ok(stream) => Ok(Box::new(Sealed::new(TlsStream::Client(stream)))),
         Err(error) => {
-            tell(upstream, server, client, kind(&error));
+            tell(upstream, number, client, kind(&error));
             Err(error)
         }
     }
@@ -51,13 +46,9 @@ pub(super) fn was_turned_away(stream: &Stream) -> bool {
 }
 
 /// Says which server cannot be spoken to and why; both are ours, nothing of the server's is in it.
-fn tell(upstream: &Upstream, server: &Server, client: &Client, kind: &str) {
-    static TOLD: AtomicU64 = AtomicU64::new(0);
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let before = TOLD.load(Ordering::Relaxed);
-    if now >= before + TELL_EVERY
-        && TOLD.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-    {
+fn tell(upstream: &Upstream, number: usize, client: &Client, kind: &str) {
+    let server = &upstream.servers[number];
+    if upstream.condition(number).unreachable.again(Instant::now()) {
         let (upstream, server, port) = (&upstream.name, server.url(), server.port);
         tracing::warn!(upstream, server, port, name = %client.name().to_str(), kind, "no TLS to an upstream");
     }

@@ -35,6 +35,27 @@ pub struct Condition {
     lookups_failed: AtomicU64,
     epoch: AtomicU32,
     turn: AtomicUsize,
+    /// When it was last told that it cannot be reached.
+    pub unreachable: Telling,
+    /// When it was last told that its name has no answer.
+    pub nameless: Telling,
+}
+
+/// When something was last told that would otherwise be told with each act: in milliseconds of this process, zero where it
+/// has not been.
+#[derive(Debug, Default)]
+pub struct Telling(AtomicU64);
+
+/// How often the same is told of one server, in milliseconds.
+const TELL_EVERY: u64 = 10_000;
+
+impl Telling {
+    /// Whether it is told now, which it then counts as.
+    pub fn again(&self, now: Instant) -> bool {
+        let (now, before) = (moment(now), self.0.load(Ordering::Relaxed));
+        (before == 0 || now >= before.saturating_add(TELL_EVERY))
+            && self.0.compare_exchange(before, now, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
 }
 
 /// Failures with nothing that went well between them.
@@ -61,6 +82,8 @@ impl Default for Condition {
             lookups_failed: AtomicU64::new(0),
             epoch: AtomicU32::new(0),
             turn: AtomicUsize::new(0),
+            unreachable: Telling::default(),
+            nameless: Telling::default(),
         }
     }
 }
@@ -244,6 +267,16 @@ mod tests {
         assert_eq!([fail(8), fail(9), fail(30), fail(31), fail(32)], [false, false, false, false, true]);
         condition.eject(start, 5 * second);
         assert!(condition.is_ejected(start + 4 * second) && !condition.is_ejected(start + 6 * second));
+    }
+
+    #[test]
+    fn the_same_is_told_every_ten_seconds() {
+        let (told, start) = (Telling::default(), Instant::now());
+        let again = |seconds: u64| told.again(start + Duration::from_secs(seconds));
+        assert_eq!(
+            [again(0), again(1), again(9), again(10), again(11), again(30)],
+            [true, false, false, true, false, true]
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod server;
 mod shipped;
 mod socket;
 mod storm;
+mod tells;
 
 use crate::support::{Backend, Setup};
 use serde_json::{Value, json};

@@ -6,6 +6,7 @@ use crate::support::{Gate, Setup, eventually};
 use serde_json::json;
 use std::path::Path;
 use std::process::Command;
+use std::time::Instant;
 
 /// Whether this machine lets a test mount; CI must.
 fn can_mount() -> bool {
@@ -123,9 +124,17 @@ fn a_name_without_an_answer_is_waited_for_beside_the_acts() {
     let dir = tempfile::tempdir().unwrap();
     let hosts = dir.path().join("hosts");
     write(&hosts, &[]);
+    let (url, began) = (format!("http://app.test:{}", server.addr.port()), Instant::now());
     let gate = start(&setup(server.addr.port()).with("upstreams/backend/eject", json!({})), &hosts);
     assert_eq!(gate.get("/order").status, 200);
     assert_eq!(gate.post("/order", body(1, "a")).status, 503);
+    eventually("looked up again and again", || {
+        gate.metrics().sum("formgate_upstream_lookups_failed_total", &series(&url)) > 2.5
+    });
+    let log = gate.log();
+    let told = log.matches("nothing is known of it yet: acts get 503").count() as u64;
+    assert!((1..=1 + began.elapsed().as_secs() / 10).contains(&told), "{log}");
+    assert!(!log.contains("what was known of it stays") && !log.contains("no connection"), "{log}");
     write(&hosts, &["127.0.0.1"]);
     eventually("it is found", || gate.post("/order", body(2, "a")).status == 200);
     assert!(server.acts() >= 1);

@@ -3,7 +3,7 @@
 use super::{Compiler, given};
 use crate::config::raw;
 use crate::form::CompiledForm;
-use crate::gateway::judge;
+use crate::gateway::{judge, sentence};
 use crate::json::Document;
 
 impl Compiler<'_> {
@@ -25,6 +25,11 @@ impl Compiler<'_> {
 fn refusal(body: &str, form: &CompiledForm, max_body: usize) -> Option<String> {
     let body = body.as_bytes();
     let unfit = judge(form, max_body, &mut Document::new(), body).err()?;
-    let place = |(line, column)| format!(", at its line {line}, column {column}");
-    Some(unfit.words() + &unfit.place(body).map(place).unwrap_or_default())
+    // Where a member is in one line is plain; where JSON breaks off is not.
+    let is_plain = |line: usize| line == 1 && unfit.mismatch().is_some();
+    let place = |(line, column)| match is_plain(line) {
+        true => String::new(),
+        false => format!(", at its line {line}, column {column}"),
+    };
+    Some(sentence(&unfit, form, max_body, body) + &unfit.place(body).map(place).unwrap_or_default())
 }
