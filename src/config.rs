@@ -17,6 +17,7 @@ mod foreign;
 #[doc(hidden)]
 pub mod fuzzing;
 mod inline;
+mod places;
 mod raw;
 mod scalar;
 mod settings;

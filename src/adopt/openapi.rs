@@ -189,7 +189,11 @@ fn security(source: &Source, operation: &Operation<'_>) -> Vec<String> {
 fn head(source: &Source, carried: usize, left: usize) -> Vec<String> {
     vec![
         format!("Written by `formgate init --openapi {}`: {}, {}.", source.name, source.version, source.title()),
-        format!("{carried} operations are routes; {left} are not, and are listed at the end with the reason."),
+        format!(
+            "{carried} {}; {left} {} listed at the end with the reason.",
+            if carried == 1 { "operation is a route" } else { "operations are routes" },
+            if left == 1 { "is not, and is" } else { "are not, and are" },
+        ),
         String::new(),
         "What the source does not say has been guessed, because a form is closed and bounded: members that are not".to_owned(),
         "declared are refused, and every string, list and number has a limit. `bound guessed:` lines say which and where.".to_owned(),

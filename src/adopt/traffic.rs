@@ -223,9 +223,13 @@ fn told(entry: &Entry) -> CarriedRoute {
     }
 }
 
+fn many(count: usize, thing: &str) -> String {
+    format!("{count} {thing}{}", if count == 1 { "" } else { "s" })
+}
+
 fn head(file: &str, requests: usize, routes: usize, values: bool) -> Vec<String> {
     let mut head = vec![
-        format!("Written by `formgate init --from-traffic {file}`: {requests} requests, {routes} routes."),
+        format!("Written by `formgate init --from-traffic {file}`: {}, {}.", many(requests, "request"), many(routes, "route")),
         String::new(),
         "Each form admits every body that was seen at its route, and little else: bounds are what was seen, rounded up".to_owned(),
         "to 10, 20, 50, 100, ... What was never sent is refused: look whether the recording is all that should be possible.".to_owned(),

@@ -4,6 +4,7 @@
 //! `Option`, goes on when it is `None`, and what has been collected decides in the end.
 
 mod actions;
+mod addresses;
 mod ahead;
 mod examples;
 mod form;
@@ -89,6 +90,7 @@ impl Compiler<'_> {
         self.warn_of_unused(file, &upstreams);
         self.check_hashes(file, &routes);
         self.warn_of_unused_store(file, &routes);
+        self.warn_of_limiter_keys(file);
         let operators = self.operators(file, &holders);
         let trusted_proxies = self.networks(&file.trusted_proxies);
         let routes = routes.into_iter().map(|located| located.route).collect();

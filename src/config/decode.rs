@@ -6,6 +6,7 @@
 
 use super::fault::{Finding, Findings, nearest};
 use super::field::{EITHER, FIELD, Field, ONE_OR_MANY};
+use super::places;
 use super::scalar::{self, Plain};
 use super::tree::{Content, Mark, Member, Tree};
 use serde::de::value::{StrDeserializer, UsizeDeserializer};
@@ -50,6 +51,14 @@ impl<'t> Decoder<'t> {
         let (line, column) = self.tree.position(at);
         let pointer = self.tree.pointer(at);
         self.findings.add(Finding { line, column, pointer, reason, suggestion, lint: None });
+    }
+
+    /// What may stand here, for a scalar where a list or a mapping should.
+    fn example(self) -> Option<String> {
+        match self.content() {
+            Content::Scalar { .. } => places::example_at(&self.tree.pointer(self.at)),
+            Content::Sequence(_) | Content::Mapping(_) => None,
+        }
     }
 
     fn content(self) -> &'t Content {
@@ -125,7 +134,12 @@ impl<'t> Deserializer<'t> for Decoder<'t> {
                     scalar::describe(self.content())
                 ))),
             },
-            Content::Sequence(_) | Content::Mapping(_) => Err(self.expected("text")),
+            Content::Sequence(_) | Content::Mapping(_) => {
+                let found = scalar::describe(self.content());
+                Err(Refusal(format!(
+                    "expected text, found {found}; text that looks like YAML, as JSON does, stands in quotes: '{{…}}'"
+                )))
+            }
         }
     }
 
@@ -232,9 +246,11 @@ impl<'t> MapAccess<'t> for Entries<'t> {
             let text = self.of.tree.text(member.key).unwrap_or_default();
             match self.known {
                 Some(known) if !known.contains(&text) => {
-                    let suggestion = match nearest(text, known.iter().copied()) {
-                        Some(name) => format!("did you mean `{name}`?"),
-                        None => format!("known here: {}", known.join(", ")),
+                    let elsewhere = places::elsewhere(text, &self.of.tree.pointer(self.of.at));
+                    let suggestion = match (elsewhere, nearest(text, known.iter().copied())) {
+                        (Some(place), _) => place,
+                        (None, Some(name)) => format!("did you mean `{name}`?"),
+                        (None, None) => format!("known here: {}", known.join(", ")),
                     };
                     self.of.report(
                         member.key,
@@ -280,7 +296,7 @@ impl<'t> SeqAccess<'t> for Tagged<'t> {
         }
         match seed.deserialize(self.of) {
             Err(refusal) if self.lenient => {
-                self.of.report(self.of.at, refusal.0, None);
+                self.of.report(self.of.at, refusal.0, self.of.example());
                 Ok(None)
             }
             outcome => outcome.map(Some),

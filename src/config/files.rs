@@ -70,6 +70,12 @@ impl Files {
         self.read_at(self.path_of(name), name, limit, false)
     }
 
+    /// Whether every user of the machine may write to the file.
+    pub(super) fn is_written_by_all(&self, name: &str) -> bool {
+        let data = std::fs::metadata(self.path_of(name));
+        data.is_ok_and(|data| data.permissions().mode() & 0o002 != 0)
+    }
+
     /// Whether every user of the machine may read the file, or others than its owner may write to it.
     pub(super) fn is_open_to_all(&self, name: &str) -> bool {
         let data = std::fs::metadata(self.path_of(name));

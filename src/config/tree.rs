@@ -86,7 +86,8 @@ impl Tree {
                         pointer: String::new(),
                         reason: format!("not YAML: {}", error.info()),
                         suggestion: Some(
-                            "look at the indentation of this line and the one above: spaces, never tabs"
+                            "look at the indentation of this line and the one above: spaces, never tabs; text with \
+                             `: ` or ` #` in it stands in quotes, and each quote is closed"
                                 .to_owned(),
                         ),
                         lint: None,

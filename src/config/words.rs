@@ -268,7 +268,12 @@ pub(super) fn parse_server(text: &str) -> Result<(bool, Server), String> {
         None => (false, text.strip_prefix("http://").ok_or_else(expected)?),
     };
     let authority = rest.strip_suffix('/').unwrap_or(rest);
-    let (host, port) = split_host_port(authority).ok_or_else(expected)?;
+    let (host, port) = split_host_port(authority).ok_or_else(|| match authority.split_once('/') {
+        Some((authority, _)) if split_host_port(authority).is_some() => {
+            "a server has no path: the path goes into a route's `upstream.path`".to_owned()
+        }
+        Some(_) | None => expected(),
+    })?;
     let port = port.unwrap_or(if secure { 443 } else { 80 });
     Ok((secure, Server { host: host.to_owned(), port, tls: None, socket: None }))
 }

@@ -113,6 +113,33 @@ fn suggestions_name_what_was_meant() {
     }
 }
 
+/// What is said of the fault at a place.
+fn suggested(case: &str, pointer: &str) -> String {
+    let refused = load(&root(&format!("tests/cases/config/refused/{case}.yaml"))).unwrap_err();
+    let found = refused.faults.iter().find(|fault| fault.pointer == pointer);
+    found.unwrap_or_else(|| panic!("{pointer}: {:#?}", refused.faults)).suggestion.clone().unwrap_or_default()
+}
+
+#[test]
+fn slips_get_the_place_or_the_words_that_were_meant() {
+    for (case, pointer, words) in [
+        ("slips", "/limits", "`limits` stands under `defaults` or on a route"),
+        ("slips", "/routes/0/timeouts", "`timeouts` stands on an entry of `upstreams`"),
+        ("slips", "/routes/1/set_headers", "`set_headers` stands under `upstream`"),
+        ("slips", "/routes/1/path", "`path` stands under `upstream`"),
+        ("slips", "/listen", r#"`listen: ["0.0.0.0:8080","https://0.0.0.0:8443"]`"#),
+        ("slips", "/upstreams/crm/health", "`health: { path: /healthz }`"),
+        ("slips", "/routes/1/upstream/set_headers/X-Key", "the path is relative to the YAML file"),
+        ("misspelt-upstreams", "/upsteams", "did you mean `upstreams`?"),
+        ("own-addresses", "/upstreams/crm/servers/0", "the address of the backend"),
+    ] {
+        assert_eq!(suggested(case, pointer), words, "{case} {pointer}");
+    }
+    let get_action = suggested("slips", "/routes/0/get_action");
+    assert!(get_action.starts_with("`get_action: { category: "), "{get_action}");
+    assert!(suggested("colon", "").contains("in it stands in quotes"));
+}
+
 /// No input makes the reader panic: prefixes and single-byte changes of the shipped example.
 #[test]
 fn mangled_files_are_refused_or_read() {

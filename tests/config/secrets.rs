@@ -38,6 +38,22 @@ fn a_secret_is_read_and_not_shown() {
 }
 
 #[test]
+fn a_secret_that_everybody_can_write_is_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir().unwrap();
+    let path = write(dir.path(), "");
+    for (mode, told) in [(0o666, 1), (0o602, 1), (0o644, 0), (0o640, 0), (0o600, 0)] {
+        std::fs::set_permissions(dir.path().join("token"), std::fs::Permissions::from_mode(mode)).unwrap();
+        let warnings = load(&path).unwrap().warnings;
+        let about: Vec<_> =
+            warnings.iter().filter(|warning| warning.lint.as_deref() == Some("writable-secret")).collect();
+        assert_eq!(about.len(), told, "{mode:o}: {warnings:#?}");
+        let place = "/routes/0/upstream/set_headers/Authorization";
+        assert!(about.iter().all(|warning| warning.pointer == place), "{warnings:#?}");
+    }
+}
+
+#[test]
 fn no_fault_shows_a_secret() {
     let dir = tempfile::tempdir().unwrap();
     let refused = load(&write(dir.path(), "ü")).unwrap_err();

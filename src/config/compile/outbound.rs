@@ -100,7 +100,8 @@ impl Compiler<'_> {
         let found = backends.iter().find(|backend| backend.name == name);
         if let Some(backend) = found {
             backend.used.set(true);
-        } else {
+        } else if !backends.is_empty() {
+            // Where there are none, that has been told.
             let known = || backends.iter().map(|backend| backend.name.as_str());
             let suggestion = match nearest(name, known()) {
                 Some(near) => format!("did you mean `{near}`?"),
@@ -178,10 +179,18 @@ impl Compiler<'_> {
         let bytes = match self.files.read(path, MAX_SECRET) {
             Ok(bytes) => bytes,
             Err(reason) => {
-                self.fault(at, reason);
+                self.fault_with(at, reason, "the path is relative to the YAML file");
                 return None;
             }
         };
+        if self.files.is_written_by_all(path) {
+            self.warn(
+                at,
+                "writable-secret",
+                format!("every user of this machine may write to {path}"),
+                "chmod 640, or 600",
+            );
+        }
         let Ok(text) = std::str::from_utf8(&bytes) else {
             self.fault(at, format!("{path} is not text"));
             return None;

@@ -10,8 +10,8 @@ use super::{Compiler, Distinct, Located, given};
 use crate::config::field::{Either, Field};
 use crate::config::raw;
 use crate::config::tree::{Mark, Tree};
-use crate::config::words::{NoneWord, RateWord};
-use crate::form::{Effort, FormOptions, LintLevels, Numbers, arrival};
+use crate::config::words::{Filled, NoneWord, RateWord};
+use crate::form::{CompiledForm, Effort, FormOptions, LintLevels, Numbers, arrival};
 use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
 use crate::json::quoted;
 use std::ops::RangeInclusive;
@@ -145,6 +145,7 @@ impl Compiler<'_> {
         let actions = self.actions(entry, defaults.stance);
         // Everything above has said what it had to say.
         let form = form?;
+        self.warn_of_form_keys(entry, &form);
         if let Some(examples) = entry.examples.given() {
             self.examples(examples, &form, max_body);
         }
@@ -175,6 +176,44 @@ impl Compiler<'_> {
             get_action,
             actions,
         })
+    }
+
+    /// Keys about something that the form does not have.
+    fn warn_of_form_keys(&self, entry: &raw::Route, form: &CompiledForm) {
+        if let (Field::Given(at, _), false) = (&entry.unroll, form.is_unrolled()) {
+            self.warn(
+                *at,
+                "unused-unroll",
+                "`unroll` has no effect: nothing in the form recurs",
+                "remove it",
+            );
+        }
+        for (at, Filled(name)) in given(&entry.annotations) {
+            if form.unused_annotations().contains(name) {
+                let reason = format!("`{}` has no effect: the form does not have it", name.escape_debug());
+                self.warn(at, "unused-annotation", reason, "remove it");
+            }
+        }
+    }
+
+    /// A bound on what limiters remember, where there is none.
+    pub(super) fn warn_of_limiter_keys(&self, file: &raw::File) {
+        let Field::Given(at, _) = &file.limiter_keys else { return };
+        let mut fields = given(&file.routes)
+            .map(|(_, route)| &route.limits)
+            .chain(file.defaults.given().map(|defaults| &defaults.limits));
+        let counts = |field: &Field<Either<NoneWord, raw::Limits>>| match field {
+            Field::Absent | Field::Given(_, Either::Scalar(_)) => false,
+            // What is wrong may be meant to be a rate.
+            Field::Wrong(_) => true,
+            Field::Given(_, Either::Mapping(limits)) => [&limits.get, &limits.post, &limits.refused]
+                .iter()
+                .any(|rate| !matches!(rate, Field::Absent | Field::Given(_, RateWord(None)))),
+        };
+        if !fields.any(counts) {
+            let reason = "`limiter_keys` has no effect: no rate is limited";
+            self.warn(*at, "unused-limiter-keys", reason, "remove it, or say a rate under `limits`");
+        }
     }
 
     pub(super) fn max_body(&self, entry: &raw::Route, defaults: &Defaults<'_>) -> usize {

@@ -1,6 +1,6 @@
 //! Process-wide settings.
 
-use super::{Compiler, Distinct, given};
+use super::{Compiler, given};
 use crate::config::field::Field;
 use crate::config::raw;
 use crate::config::tree::Tree;
@@ -17,12 +17,7 @@ impl Compiler<'_> {
         {
             self.fault(*at, "at least one address is needed");
         }
-        let mut distinct = Distinct::default();
-        for (at, address) in given(&file.listen) {
-            if address.0.address.port() != 0 {
-                distinct.claim(self, at, "the address", &address.0.address.to_string());
-            }
-        }
+        self.check_addresses(file);
         let store = self.store(&file.store);
         listen?;
         Some(Settings {

@@ -97,6 +97,7 @@ impl Compiler<'_> {
             }
         };
         let eject = self.ejection(&entry.eject, servers.len());
+        self.warn_of_idle(entry, servers.len());
         if let Field::Given(at, _) = &entry.resolve
             && !servers.is_empty()
             && servers.iter().all(|server| server.name().is_none())
@@ -116,6 +117,39 @@ impl Compiler<'_> {
             keepalive: self.number(&entry.keepalive, 0..=65_536, 64) as usize,
             servers,
         })
+    }
+
+    /// Keys that do nothing as the upstream is now.
+    fn warn_of_idle(&self, entry: &raw::Upstream, servers: usize) {
+        let weights = given(&entry.servers).filter_map(|(_, server)| match server {
+            Either::Scalar(_) => None,
+            Either::Mapping(server) => server.weight.mark(),
+        });
+        if servers == 1 {
+            for (at, key) in entry
+                .balance
+                .mark()
+                .map(|at| (at, "balance"))
+                .into_iter()
+                .chain(weights.map(|at| (at, "weight")))
+            {
+                self.warn(
+                    at,
+                    "single-server-balance",
+                    format!("`{key}` has no effect: there is one server"),
+                    format!("name a second server, or remove `{key}`"),
+                );
+            }
+        }
+        let idle = entry.timeouts.given().and_then(|timeouts| timeouts.idle.mark());
+        if let (Field::Given(_, 0), Some(at)) = (&entry.keepalive, idle) {
+            self.warn(
+                at,
+                "unused-idle",
+                "`idle` has no effect beside `keepalive: 0`: no connection is kept",
+                "remove one of them",
+            );
+        }
     }
 
     fn limit(&self, field: &Field<u32>) -> Option<u32> {
