@@ -9,7 +9,7 @@ use super::head::{FIELDS, Request, read};
 use super::listen::Serve;
 use super::{App, Counted, fleet, log};
 use crate::config::Policy;
-use crate::gateway::{Reply, judge};
+use crate::gateway::{Reply, RouteChange, judge};
 use crate::json::Document;
 use crate::live::{Reload, Status};
 use crate::reason::Face;
@@ -218,6 +218,13 @@ fn reloaded(outcome: &Reload) -> Reply {
     match outcome {
         Reload::Unchanged => document(200, &json!({ "result": "unchanged" })),
         Reload::Published { digest, changes, needs_restart } => {
+            let others = changes.iter().filter_map(|route| match &route.change {
+                RouteChange::Kept { form: _, others } if !others.is_empty() => {
+                    Some((route.name.clone(), json!(others)))
+                }
+                RouteChange::Added | RouteChange::Removed | RouteChange::Kept { .. } => None,
+            });
+            let others: serde_json::Map<String, Value> = others.collect();
             let changes = changes.iter().map(|route| (route.name.clone(), route.change.name().into()));
             let changes: serde_json::Map<String, Value> = changes.collect();
             document(
@@ -226,6 +233,7 @@ fn reloaded(outcome: &Reload) -> Reply {
                     "result": "published",
                     "digest": digest,
                     "changes": changes,
+                    "others": others,
                     "needs_restart": needs_restart,
                 }),
             )

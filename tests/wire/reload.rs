@@ -230,3 +230,18 @@ fn routes_come_and_go() {
     assert!((200..300).contains(&gate.reload().status));
     assert_eq!(gate.get("/other").status, 404);
 }
+
+/// What a reload has changed is said in its answer: of the form, and of what else the route says.
+#[test]
+fn the_answer_says_which_other_keys_have_changed() {
+    let backend = Backend::agreeing();
+    let setup = flip(&backend, "off");
+    let changed =
+        flip(&backend, "off").with("routes/0/upstream/path", "/elsewhere").with("routes/0/max_body", "1KiB");
+    let gate = setup.start();
+    gate.replace("gateway.yaml", changed.text());
+    let answer = gate.reload().json();
+    assert_eq!(answer["result"], "published", "{answer}");
+    assert_eq!(answer["changes"], json!({ "flip": "same" }), "{answer}");
+    assert_eq!(answer["others"], json!({ "flip": ["upstream.path", "max_body"] }), "{answer}");
+}
