@@ -79,6 +79,15 @@ pub enum Numbers {
     SafeIntegers,
 }
 
+/// What a route asks of a form that has nothing of the kind.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unused {
+    /// `unroll`, and nothing recurs.
+    pub unroll: bool,
+    /// Annotations that no schema of it has.
+    pub annotations: Vec<String>,
+}
+
 /// One thing wrong with a form, or one lint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FormFault {
@@ -115,10 +124,7 @@ pub struct CompiledForm {
     places: Vec<(String, String)>,
     /// Whether it may admit a number where no `type` says `integer`.
     loose: bool,
-    /// Whether it is another than was written, as that one recurs.
-    unrolled: bool,
-    /// What the route declares and the form does not have.
-    unused: Vec<String>,
+    unused: Unused,
 }
 
 /// What tells why a value does not fit.
@@ -228,13 +234,8 @@ impl CompiledForm {
         &self.warnings
     }
 
-    /// Whether recursion was written out: whether `unroll` had anything to do.
-    pub fn is_unrolled(&self) -> bool {
-        self.unrolled
-    }
-
-    /// Annotations that the route declares and no schema of the form has.
-    pub fn unused_annotations(&self) -> &[String] {
+    /// What the route asks for in vain.
+    pub fn unused(&self) -> &Unused {
         &self.unused
     }
 
@@ -357,7 +358,7 @@ fn read(
         findings.extend(again.into_iter().filter(|finding| {
             matches!(finding.lint, Some(Lint::LargestBody | Lint::UnboundedRecursion | Lint::RepeatedWork))
         }));
-        return Ok(CompiledForm { unrolled: true, ..form });
+        return Ok(form);
     }
     findings.extend(advice::largest_body(&chart, &graph, options.max_body));
     let looks = effort::looks(&chart, &graph);
@@ -418,8 +419,10 @@ fn finish(
         rounded,
         places: enforced::places(chart),
         loose: exact::is_loose(chart),
-        unrolled: false,
-        unused: dialect::unused(chart, &options.annotations),
+        unused: Unused {
+            unroll: options.unroll.is_some(),
+            annotations: dialect::unused(chart, &options.annotations),
+        },
     };
     let faults = examples::in_form(chart, &document);
     if faults.is_empty() { Ok(form) } else { Err(faults) }

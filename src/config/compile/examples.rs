@@ -27,9 +27,8 @@ fn refusal(body: &str, form: &CompiledForm, max_body: usize) -> Option<String> {
     let unfit = judge(form, max_body, &mut Document::new(), body).err()?;
     // Where a member is in one line is plain; where JSON breaks off is not.
     let is_plain = |line: usize| line == 1 && unfit.mismatch().is_some();
-    let place = |(line, column)| match is_plain(line) {
-        true => String::new(),
-        false => format!(", at its line {line}, column {column}"),
+    let place = |(line, column)| {
+        if is_plain(line) { String::new() } else { format!(", at its line {line}, column {column}") }
     };
     Some(sentence(&unfit, form, max_body, body) + &unfit.place(body).map(place).unwrap_or_default())
 }

@@ -180,7 +180,7 @@ impl Compiler<'_> {
 
     /// Keys about something that the form does not have.
     fn warn_of_form_keys(&self, entry: &raw::Route, form: &CompiledForm) {
-        if let (Field::Given(at, _), false) = (&entry.unroll, form.is_unrolled()) {
+        if let (Field::Given(at, _), true) = (&entry.unroll, form.unused().unroll) {
             self.warn(
                 *at,
                 "unused-unroll",
@@ -189,7 +189,7 @@ impl Compiler<'_> {
             );
         }
         for (at, Filled(name)) in given(&entry.annotations) {
-            if form.unused_annotations().contains(name) {
+            if form.unused().annotations.contains(name) {
                 let reason = format!("`{}` has no effect: the form does not have it", name.escape_debug());
                 self.warn(at, "unused-annotation", reason, "remove it");
             }
