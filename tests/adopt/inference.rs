@@ -192,3 +192,14 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn one_of_a_thing_is_called_one() {
+    let one = of_lines(&[order(0)], &[]).yaml();
+    assert!(one.contains(": 1 request, 1 route."), "{one}");
+    let several = of_lines(&[order(0), order(1)], &[]).yaml();
+    assert!(several.contains(": 2 requests, 1 route."), "{several}");
+    let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]});
+    let operation = Made::of_schema("3.1.0", &schema).yaml();
+    assert!(operation.contains("1 operation is a route; 0 are not"), "{operation}");
+}
