@@ -178,7 +178,7 @@ def main():
             exercise(gate.url)
             call(gate.url, document, folder)
         # Alternatives at the root and references written out: the tools as operations of their own.
-        every = configure(folder / "every", server.server_port, [(r"actions: longtail", "actions: direct")])
+        every = configure(folder / "every", server.server_port, [(r"actions: longtail", "actions: direct"), (r"(?m)^  tools: .*\n", "")])
         with Gate(every) as gate:
             validate(fetch(gate.url))
             exercise(gate.url)
