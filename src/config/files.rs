@@ -103,6 +103,12 @@ impl Files {
         self.taken.iter().map(|taken| taken.path.clone()).collect()
     }
 
+    /// What has been read.
+    pub(super) fn reading(&self) -> Reading {
+        let files = self.taken.iter().map(|taken| (taken.path.clone(), taken.limit)).collect();
+        Reading { files, digest: digest_of(self.taken.iter().map(|taken| &taken.outcome)) }
+    }
+
     /// Hex SHA-256 over names and bytes of all that was read, private keys left out, cut to 32 characters.
     pub(super) fn digest(&self) -> String {
         let mut hash = Sha256::new();
@@ -117,14 +123,6 @@ impl Files {
             }
         }
         hex::of(&hash.finalize()[..16])
-    }
-}
-
-impl Files {
-    /// What has been read.
-    pub(super) fn reading(&self) -> Reading {
-        let files = self.taken.iter().map(|taken| (taken.path.clone(), taken.limit)).collect();
-        Reading { files, digest: digest_of(self.taken.iter().map(|taken| &taken.outcome)) }
     }
 }
 

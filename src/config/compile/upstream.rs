@@ -83,10 +83,9 @@ impl Compiler<'_> {
         let seats = seats.map(|(server, (weight, most))| Seat::new(&server.url(), weight, most)).collect();
         let mut distinct = BTreeSet::new();
         for url in servers.iter().map(Server::url) {
-            if distinct.contains(&url) {
+            if let Some(url) = distinct.replace(url) {
                 self.fault(entry.servers.mark().unwrap_or(*at), format!("the server {url} is listed twice"));
             }
-            distinct.insert(url);
         }
         let balance = match entry.balance.given() {
             None => Balance::RoundRobin,
