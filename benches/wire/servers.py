@@ -84,13 +84,17 @@ class Server:
                 found += [int(child) for child in (task / "children").read_text().split()]
         return found
 
-    def cpu(self):
-        """Seconds on a core so far, user and system, all threads."""
-        ticks = 0
+    def times(self):
+        """Seconds on a core so far, in the program and in the system for it, all threads."""
+        user = system = 0
         for pid in self.pids():
             fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            ticks += int(fields[11]) + int(fields[12])
-        return ticks / TICK
+            user, system = user + int(fields[11]), system + int(fields[12])
+        return user / TICK, system / TICK
+
+    def cpu(self):
+        """Seconds on a core so far, both together."""
+        return sum(self.times())
 
     def rss(self):
         """KiB resident, all processes."""

@@ -19,6 +19,7 @@ pub(crate) use making::plan;
 use crate::json::{MAX_DEPTH, Quoted, Reader};
 use scalar::{Numbers, Texts};
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// What a glance sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,35 +41,31 @@ enum Doubt {
     Unsure,
 }
 
-/// How far a value was read that was not read to its end.
+/// How far a value was read that was not read to its end, and why no farther. In one word, as steps are passed in
+/// registers then: twice the offset, and one more where it is unsure.
 #[derive(Debug, Clone, Copy)]
-struct Stop {
-    doubt: Doubt,
-    at: usize,
-}
+struct Stop(usize);
 
 /// The offset after a value that fits, or where it was left.
 type Step = Result<usize, Stop>;
 
 /// One look at a body.
-struct Look<'t> {
-    reader: Reader<'t>,
+struct Look<'l> {
+    reader: Reader<'l>,
     /// Bytes that may be read once more.
     left: Cell<usize>,
 }
 
-/// What of a form can be seen at a glance. Places do not lead back to themselves: forms that recur have no plan.
+/// What of a form can be seen at a glance: its first place. Places do not lead back to themselves: forms that recur have no
+/// plan.
 #[derive(Debug)]
-pub(crate) struct Plan {
-    places: Vec<Place>,
-    root: usize,
-    rules: Vec<scalar::Rule>,
-}
+pub(crate) struct Plan(Arc<Place>);
 
 /// One place of a form.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "nearly all are large, and are read more often than kept")]
 enum Place {
-    Value(Box<Kinds>),
+    Value(Kinds),
     Combined(Combined),
 }
 
@@ -76,11 +73,11 @@ enum Place {
 #[derive(Debug)]
 struct Combined {
     /// Each must hold: what the place says itself, references, `allOf`.
-    all: Vec<usize>,
+    all: Vec<Arc<Place>>,
     /// `anyOf`; an alternative that is blind is nothing here.
-    some: Option<Vec<Option<usize>>>,
+    some: Option<Vec<Option<Arc<Place>>>>,
     /// `oneOf`.
-    one: Option<Vec<usize>>,
+    one: Option<Vec<Arc<Place>>>,
 }
 
 /// What is admitted of each kind of value.
@@ -101,7 +98,7 @@ struct Elements {
     fewest: usize,
     most: usize,
     unique: bool,
-    each: usize,
+    each: Arc<Place>,
 }
 
 /// Objects whose members all have names of the form.
@@ -112,6 +109,8 @@ struct Members {
     required: u64,
     fewest: u32,
     most: u32,
+    /// Whether there can be too few or too many.
+    is_counted: bool,
     /// What a name that is not known means.
     other: Doubt,
 }
@@ -120,7 +119,7 @@ struct Members {
 struct Member {
     name: Quoted,
     /// Nothing where it is blind.
-    place: Option<usize>,
+    place: Option<Arc<Place>>,
 }
 
 /// As many members of an object are told apart by bits.
@@ -137,8 +136,34 @@ const AGAIN: usize = 2;
 const FREE: usize = 256;
 
 impl Doubt {
+    #[inline]
     fn at(self, at: usize) -> Stop {
-        Stop { doubt: self, at }
+        Stop(at << 1 | usize::from(self == Self::Unsure))
+    }
+}
+
+impl Stop {
+    #[inline]
+    fn doubt(self) -> Doubt {
+        if self.0 & 1 == 1 { Doubt::Unsure } else { Doubt::Unfit }
+    }
+
+    #[inline]
+    fn at(self) -> usize {
+        self.0 >> 1
+    }
+}
+
+impl Plan {
+    /// Looks at a body.
+    pub(crate) fn see(&self, body: &[u8]) -> Seen {
+        let Some(reader) = Reader::new(body) else { return Seen::Unsure };
+        let look = Look { reader, left: Cell::new(FREE + AGAIN * body.len()) };
+        match look.value(&self.0, 0, 0).map_err(Stop::doubt) {
+            Ok(end) if reader.is_end(end) => Seen::Fits,
+            Ok(_) | Err(Doubt::Unsure) => Seen::Unsure,
+            Err(Doubt::Unfit) => Seen::Unfit,
+        }
     }
 }
 
@@ -150,83 +175,76 @@ impl Look<'_> {
         self.left.set(left.unwrap_or(0));
         left.map(|_| ()).ok_or(Doubt::Unsure)
     }
-}
 
-impl Plan {
-    /// Looks at a body.
-    pub(crate) fn see(&self, body: &[u8]) -> Seen {
-        let Some(reader) = Reader::new(body) else { return Seen::Unsure };
-        let look = Look { reader, left: Cell::new(FREE + AGAIN * body.len()) };
-        match self.value(&look, self.root, reader.space_end(0), 0) {
-            Ok(end) if reader.is_end(end) => Seen::Fits,
-            Ok(_) | Err(Stop { doubt: Doubt::Unsure, .. }) => Seen::Unsure,
-            Err(Stop { doubt: Doubt::Unfit, .. }) => Seen::Unfit,
-        }
-    }
-
-    /// Reads the value at `at` within so many containers.
-    fn value(&self, look: &Look<'_>, place: usize, at: usize, depth: usize) -> Step {
-        let kinds = match self.places.get(place) {
-            Some(Place::Value(kinds)) => kinds,
-            Some(Place::Combined(combined)) => return self.combined(look, combined, at, depth),
-            None => return Err(Doubt::Unsure.at(at)),
+    /// Reads the value at `at`, or behind white space there, within so many containers.
+    #[inline]
+    fn value(&self, place: &Place, at: usize, depth: usize) -> Step {
+        let kinds = match place {
+            Place::Value(kinds) => kinds,
+            Place::Combined(combined) => return self.combined(combined, at, depth),
         };
-        let reader = look.reader;
-        let word = |is: Result<(), Doubt>, word: &str| {
-            is.and(reader.literal(at, word).ok_or(Doubt::Unsure)).map_err(|doubt| doubt.at(at))
-        };
+        let reader = self.reader;
         match reader.byte(at) {
-            Some(b'"') => admitted(&kinds.text, at)?.read(reader, at, &self.rules),
+            Some(b'"') => admitted(&kinds.text, at)?.read(reader, at),
             Some(b'-' | b'0'..=b'9') => admitted(&kinds.number, at)?.read(reader, at),
-            Some(b'{') => self.object(look, admitted(&kinds.object, at)?, at, depth),
-            Some(b'[') => self.array(look, admitted(&kinds.array, at)?, at, depth),
-            Some(b't') => word(kinds.yes, "true"),
-            Some(b'f') => word(kinds.no, "false"),
-            Some(b'n') => word(kinds.null, "null"),
+            Some(b'{') => self.object(admitted(&kinds.object, at)?, at, depth),
+            Some(b'[') => self.array(admitted(&kinds.array, at)?, at, depth),
+            Some(b't') => word(kinds.yes, reader, at, "true"),
+            Some(b'f') => word(kinds.no, reader, at, "false"),
+            Some(b'n') => word(kinds.null, reader, at, "null"),
+            Some(b' ' | b'\n' | b'\r' | b'\t') => self.spaced(place, at, depth),
             Some(_) | None => Err(Doubt::Unsure.at(at)),
         }
     }
 
-    fn object(&self, look: &Look<'_>, members: &Members, open: usize, depth: usize) -> Step {
+    #[inline(never)]
+    fn spaced(&self, place: &Place, at: usize, depth: usize) -> Step {
+        self.value(place, self.reader.space_end(at), depth)
+    }
+
+    #[inline(never)]
+    fn object(&self, members: &Members, open: usize, depth: usize) -> Step {
         if depth == MAX_DEPTH {
             return Err(Doubt::Unsure.at(open));
         }
-        let reader = look.reader;
+        let reader = self.reader;
         let mut at = reader.space_end(open + 1);
-        let (mut seen, mut count, mut expected) = (0_u64, 0, 0);
         if reader.byte(at) == Some(b'}') {
-            return members.whole(0, 0, at);
+            return members.whole(0, at);
         }
+        let (mut seen, mut expected) = (0_u64, 0);
         loop {
-            let (index, end) = members.find(reader, at, expected)?;
+            // Mostly they come in the order of the form, with no white space but what a writer puts behind commas.
+            let next = members.known.get(expected);
+            let next = next.and_then(|member| Some((member, reader.quoted(at, &member.name)?)));
+            let (index, member, end) = match next {
+                Some((member, end)) => (expected, member, end),
+                None => members.find(reader, reader.space_end(at), expected)?,
+            };
             let bit = 1 << index;
-            if seen & bit != 0 {
+            let Some(place) = member.place.as_deref().filter(|_| seen & bit == 0) else {
                 return Err(Doubt::Unsure.at(end));
-            }
+            };
             seen |= bit;
-            count += 1;
             expected = index + 1;
-            at = reader.space_end(end);
-            if reader.byte(at) != Some(b':') {
-                return Err(Doubt::Unsure.at(at));
+            at = self.value(place, end, depth + 1)?;
+            if !matches!(reader.byte(at), Some(b',' | b'}')) {
+                at = reader.space_end(at);
             }
-            let place = members.known.get(index).and_then(|member| member.place);
-            let place = place.ok_or(Doubt::Unsure.at(at))?;
-            at = self.value(look, place, reader.space_end(at + 1), depth + 1)?;
-            at = reader.space_end(at);
             match reader.byte(at) {
-                Some(b',') => at = reader.space_end(at + 1),
-                Some(b'}') => return members.whole(seen, count, at),
+                Some(b',') => at += 1,
+                Some(b'}') => return members.whole(seen, at),
                 Some(_) | None => return Err(Doubt::Unsure.at(at)),
             }
         }
     }
 
-    fn array(&self, look: &Look<'_>, elements: &Elements, open: usize, depth: usize) -> Step {
+    #[inline(never)]
+    fn array(&self, elements: &Elements, open: usize, depth: usize) -> Step {
         if depth == MAX_DEPTH {
             return Err(Doubt::Unsure.at(open));
         }
-        let reader = look.reader;
+        let reader = self.reader;
         let mut at = reader.space_end(open + 1);
         let mut count = 0;
         let mut texts = [(0, 0); FEW];
@@ -235,7 +253,7 @@ impl Plan {
         }
         loop {
             let start = at;
-            at = self.value(look, elements.each, start, depth + 1)?;
+            at = self.value(&elements.each, start, depth + 1)?;
             if elements.unique {
                 is_new(reader, &mut texts, count, (start, at)).map_err(|doubt| doubt.at(at))?;
             }
@@ -250,16 +268,16 @@ impl Plan {
     }
 
     #[inline(never)]
-    fn combined(&self, look: &Look<'_>, combined: &Combined, at: usize, depth: usize) -> Step {
+    fn combined(&self, combined: &Combined, at: usize, depth: usize) -> Step {
         // Each reading but the last is one more than it takes.
         let mut before: Option<usize> = None;
         let reached = Cell::new(at);
-        let mut read = |place: usize| {
+        let mut read = |place: &Place| {
             if let Some(end) = before {
-                look.charge(at, end).map_err(|doubt| doubt.at(at))?;
+                self.charge(at, end).map_err(|doubt| doubt.at(at))?;
             }
-            let step = self.value(look, place, at, depth);
-            let end = step.unwrap_or_else(|stop| stop.at);
+            let step = self.value(place, at, depth);
+            let end = step.unwrap_or_else(Stop::at);
             before = Some(end);
             reached.set(reached.get().max(end));
             Ok::<Step, Stop>(step)
@@ -267,13 +285,13 @@ impl Plan {
         let refused = |doubt: Doubt| doubt.at(reached.get());
         let mut end = Err(Doubt::Unsure.at(at));
         for place in &combined.all {
-            end = Ok(read(*place)??);
+            end = Ok(read(place)??);
         }
         if let Some(alternatives) = &combined.some {
             let mut found = Err(Doubt::Unfit);
             for place in alternatives {
                 let step = match place {
-                    Some(place) => read(*place)?.map_err(|stop| stop.doubt),
+                    Some(place) => read(place)?.map_err(Stop::doubt),
                     None => Err(Doubt::Unsure),
                 };
                 match step {
@@ -290,12 +308,12 @@ impl Plan {
         if let Some(alternatives) = &combined.one {
             let mut found = Err(Doubt::Unfit);
             for place in alternatives {
-                match read(*place)? {
+                match read(place)?.map_err(Stop::doubt) {
                     // Both have read the same value to its end: it is JSON, and fits twice.
                     Ok(_) if found.is_ok() => return Err(refused(Doubt::Unfit)),
                     Ok(end) => found = Ok(end),
-                    Err(Stop { doubt: Doubt::Unfit, .. }) => {}
-                    Err(Stop { doubt: Doubt::Unsure, .. }) => return Err(refused(Doubt::Unsure)),
+                    Err(Doubt::Unfit) => {}
+                    Err(Doubt::Unsure) => return Err(refused(Doubt::Unsure)),
                 }
             }
             end = Ok(found.map_err(refused)?);
@@ -310,38 +328,48 @@ fn admitted<T>(kind: &Result<T, Doubt>, at: usize) -> Result<&T, Stop> {
     kind.as_ref().map_err(|doubt| doubt.at(at))
 }
 
-impl Members {
-    /// Which member the name at `at` is of, and where the name ends. Mostly they come in the order of the form.
-    #[inline]
-    fn find(&self, reader: Reader<'_>, at: usize, expected: usize) -> Result<(usize, usize), Stop> {
-        if let Some(member) = self.known.get(expected)
-            && let Some(end) = reader.quoted(at, &member.name)
-        {
-            return Ok((expected, end));
-        }
-        self.find_among(reader, at)
-    }
+/// The end of a word that stands there, if it is admitted.
+#[inline(never)]
+fn word(is: Result<(), Doubt>, reader: Reader<'_>, at: usize, word: &str) -> Step {
+    is.and(reader.literal(at, word).ok_or(Doubt::Unsure)).map_err(|doubt| doubt.at(at))
+}
 
+impl Members {
+    /// Which member begins at `at`, and where its colon ends.
     #[inline(never)]
-    fn find_among(&self, reader: Reader<'_>, at: usize) -> Result<(usize, usize), Stop> {
-        for (index, member) in self.known.iter().enumerate() {
-            if let Some(end) = reader.quoted(at, &member.name) {
-                return Ok((index, end));
-            }
+    fn find(&self, reader: Reader<'_>, at: usize, expected: usize) -> Result<(usize, &Member, usize), Stop> {
+        let (before, next) = self.known.split_at(expected.min(self.known.len()));
+        let mut known = (expected..).zip(next).chain((0..).zip(before));
+        if let Some(found) =
+            known.clone().find_map(|(index, member)| Some((index, member, reader.quoted(at, &member.name)?)))
+        {
+            return Ok(found);
         }
         if reader.byte(at) != Some(b'"') {
             return Err(Doubt::Unsure.at(at));
         }
         // With an escape in it, it may be a known one all the same.
         let end = reader.plain_end(at);
-        Err(if reader.byte(end) == Some(b'"') { self.other } else { Doubt::Unsure }.at(end))
+        if reader.byte(end) != Some(b'"') {
+            return Err(Doubt::Unsure.at(end));
+        }
+        // A known one, if there is white space before the colon.
+        let colon = reader.space_end(end + 1);
+        let name = reader.between(at, end + 1);
+        match known.find(|(_, member)| member.name.as_str().strip_suffix(':') == Some(name)) {
+            Some((index, member)) if reader.byte(colon) == Some(b':') => Ok((index, member, colon + 1)),
+            Some(_) => Err(Doubt::Unsure.at(colon)),
+            None => Err(self.other.at(end)),
+        }
     }
 
-    /// The end of an object that is closed at `at`, if nothing lacks, and there are neither too few nor too many.
+    /// The end of an object that is closed at `at`, if nothing lacks, and there are neither too few nor too many. `seen`: a
+    /// bit for each that came.
     #[inline]
-    fn whole(&self, seen: u64, count: u32, at: usize) -> Step {
-        let whole = seen & self.required == self.required && (self.fewest..=self.most).contains(&count);
-        if whole { Ok(at + 1) } else { Err(Doubt::Unfit.at(at)) }
+    fn whole(&self, seen: u64, at: usize) -> Step {
+        let is_enough = || (self.fewest..=self.most).contains(&seen.count_ones());
+        let is_whole = seen & self.required == self.required && (!self.is_counted || is_enough());
+        if is_whole { Ok(at + 1) } else { Err(Doubt::Unfit.at(at)) }
     }
 }
 

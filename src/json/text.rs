@@ -13,25 +13,22 @@ const HIGHS: u64 = 0x8080_8080_8080_8080;
 /// the lowest mark is always true. With its bit for two flipped, a quote comes to lie beside the control
 /// characters, which stay among themselves: below 0x21 then are just these.
 #[inline]
-pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(word) = word(bytes, at) {
+pub(super) fn plain_end(bytes: &[u8], at: usize) -> usize {
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    while let Some((word, more)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*word);
         let flipped = word ^ (ONES * 2);
         let backslash = word ^ (ONES * 0x5C);
         let marks = ((flipped.wrapping_sub(ONES * 0x21) & !flipped)
             | (backslash.wrapping_sub(ONES) & !backslash))
             & HIGHS;
         if marks != 0 {
-            return at + (marks.trailing_zeros() / 8) as usize;
+            return bytes.len() - rest.len() + (marks.trailing_zeros() / 8) as usize;
         }
-        at += 8;
+        rest = more;
     }
-    while let Some(byte) = bytes.get(at) {
-        if matches!(byte, b'"' | b'\\' | 0..0x20) {
-            break;
-        }
-        at += 1;
-    }
-    at
+    let marked = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..0x20));
+    bytes.len() - rest.len() + marked.unwrap_or(rest.len())
 }
 
 /// Eight bytes as one number, the first one lowest.
@@ -39,6 +36,25 @@ pub(super) fn plain_end(bytes: &[u8], mut at: usize) -> usize {
 pub(super) fn word(bytes: &[u8], at: usize) -> Option<u64> {
     let chunk = bytes.get(at..)?.first_chunk::<8>()?;
     Some(u64::from_le_bytes(*chunk))
+}
+
+/// How many of eight bytes, from the lowest on, are digits, and the number that these make.
+///
+/// Digits come to be 0 to 9, and only what is more reaches the highest bit when 0x76 is added; what is carried goes
+/// upwards, so the lowest mark is true. Moved to the top they have zeroes before them, and are put together in pairs,
+/// fours and eight.
+#[inline]
+pub(super) fn leading_digits(word: u64) -> (u64, usize) {
+    let digits = word ^ (ONES * 0x30);
+    let marks = (digits.wrapping_add(ONES * 0x76) | digits) & HIGHS;
+    let count = (marks.trailing_zeros() / 8) as usize;
+    if count == 0 {
+        return (0, 0);
+    }
+    let ones = digits << (64 - 8 * count);
+    let pairs = (ones * 10 + (ones >> 8)) & 0x00FF_00FF_00FF_00FF;
+    let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_FFFF_0000_FFFF;
+    (((fours * 10_000) + (fours >> 32)) & 0xFFFF_FFFF, count)
 }
 
 /// Appends what the string from `start` on (after its quote) stands for, given that the first

@@ -10,9 +10,10 @@ use crate::form::exact::Limit;
 use crate::form::keywords::Role;
 use crate::form::references::Graph;
 use crate::form::source::{Node, Tree, below};
-use crate::json::{Decimal, Quoted, Short};
+use crate::json::{Decimal, Quoted};
 use foldhash::fast::RandomState;
 use std::collections::HashMap as Map;
+use std::sync::Arc;
 
 /// Keys are of a form: nobody makes them collide.
 type HashMap<K, V> = Map<K, V, RandomState>;
@@ -21,16 +22,9 @@ type HashMap<K, V> = Map<K, V, RandomState>;
 pub(crate) fn plan(chart: &Chart<'_>, graph: &Graph) -> Option<Plan> {
     let by_pointer =
         chart.places.iter().enumerate().map(|(at, place)| (place.pointer.as_str(), at)).collect();
-    let mut making = Making {
-        chart,
-        graph,
-        by_pointer,
-        known: HashMap::default(),
-        rules: HashMap::default(),
-        plan: Plan { places: Vec::new(), root: 0, rules: Vec::new() },
-    };
-    let root = making.place(0)?;
-    Some(Plan { root, ..making.plan })
+    let mut making =
+        Making { chart, graph, by_pointer, known: HashMap::default(), rules: HashMap::default() };
+    making.place(0).map(Plan)
 }
 
 struct Making<'c> {
@@ -38,10 +32,9 @@ struct Making<'c> {
     graph: &'c Graph,
     by_pointer: HashMap<&'c str, usize>,
     /// Places of the form that were looked at; nothing where blind.
-    known: HashMap<usize, Option<usize>>,
+    known: HashMap<usize, Option<Arc<Place>>>,
     /// By what they say.
-    rules: HashMap<String, Option<usize>>,
-    plan: Plan,
+    rules: HashMap<String, Option<Arc<Rule>>>,
 }
 
 /// What is said at one place.
@@ -87,29 +80,24 @@ const RULES: &[&str] = &["pattern", "format", "contentEncoding", "contentMediaTy
 
 impl<'c> Making<'c> {
     /// The place of the plan for one of the form; nothing where it is blind.
-    fn place(&mut self, index: usize) -> Option<usize> {
+    fn place(&mut self, index: usize) -> Option<Arc<Place>> {
         if let Some(known) = self.known.get(&index) {
-            return *known;
+            return known.clone();
         }
         // Were it to lead back here after all, it would be blind.
         self.known.insert(index, None);
         let made = self.make(index);
-        self.known.insert(index, made);
+        self.known.insert(index, made.clone());
         made
     }
 
-    fn keep(&mut self, place: Place) -> usize {
-        self.plan.places.push(place);
-        self.plan.places.len() - 1
-    }
-
-    fn make(&mut self, index: usize) -> Option<usize> {
+    fn make(&mut self, index: usize) -> Option<Arc<Place>> {
         let (chart, graph) = (self.chart, self.graph);
         let node = chart.places[index].node;
         match node.as_bool() {
             // Anything at all, duplicates and depth included, is the parser's to read.
             Some(true) => return None,
-            Some(false) => return Some(self.keep(Place::Value(Box::new(Kinds::none())))),
+            Some(false) => return Some(Arc::new(Place::Value(Kinds::none()))),
             None => {}
         }
         let mut said = Said::default();
@@ -128,7 +116,7 @@ impl<'c> Making<'c> {
         let mut all = Vec::new();
         if by_itself > 0 {
             let kinds = self.kinds(index, &said)?;
-            all.push(self.keep(Place::Value(Box::new(kinds))));
+            all.push(Arc::new(Place::Value(kinds)));
         }
         if said.reference {
             said.get("$ref")?;
@@ -150,15 +138,14 @@ impl<'c> Making<'c> {
                 _ => return None,
             }
         }
-        match all.as_slice() {
-            [only] if some.is_none() && one.is_none() => Some(*only),
-            [] if some.is_none() && one.is_none() => None,
-            _ => Some(self.keep(Place::Combined(Combined { all, some, one }))),
+        if some.is_none() && one.is_none() && all.len() < 2 {
+            return all.pop();
         }
+        Some(Arc::new(Place::Combined(Combined { all, some, one })))
     }
 
     /// The schema that stands there below a place of the form.
-    fn child(&mut self, index: usize, rest: &str) -> Option<usize> {
+    fn child(&mut self, index: usize, rest: &str) -> Option<Arc<Place>> {
         let pointer = format!("{}{rest}", self.chart.places[index].pointer);
         let child = *self.by_pointer.get(pointer.as_str())?;
         self.place(child)
@@ -225,32 +212,28 @@ impl<'c> Making<'c> {
     fn texts(&mut self, said: &Said<'c>, listed: Option<&[&Node]>) -> Option<Texts> {
         let rules: Vec<_> = RULES.iter().filter_map(|name| Some((*name, said.get(name)?))).collect();
         let rule = if rules.is_empty() { None } else { Some(self.rule(&rules)?) };
-        let mut texts = Texts {
-            fewest: said.count("minLength", 0)?,
-            most: said.count("maxLength", usize::MAX)?,
-            one_of: None,
-            rule,
-        };
+        let (fewest, most) = (said.count("minLength", 0)?, said.count("maxLength", usize::MAX)?);
+        // A character takes one to four bytes.
+        let enough = fewest.checked_sub(1).map_or(0, |fewer| fewer.saturating_mul(4).saturating_add(1));
+        let is_range = rule.is_none() && listed.is_none();
+        let mut texts = Texts { fewest, most, enough, one_of: None, rule, is_range };
         if let Some(listed) = listed {
-            let fits = |text: &&str| texts.admits(text, &self.plan.rules);
+            let fits = |text: &&str| texts.admits(text);
             let values = listed.iter().filter_map(|value| value.as_text());
-            texts.one_of = Some(OneOf::new(values.filter(fits).filter_map(Quoted::new).collect()));
+            texts.one_of = Some(OneOf::new(values.filter(fits).filter_map(Quoted::string).collect()));
         }
         Some(texts)
     }
 
     /// The validator of these keywords, one for all places that say the same.
-    fn rule(&mut self, keywords: &[(&str, &Node)]) -> Option<usize> {
+    fn rule(&mut self, keywords: &[(&str, &Node)]) -> Option<Arc<Rule>> {
         let document: serde_json::Map<_, _> =
             std::iter::once(("$schema".to_owned(), self.chart.draft.uri().into()))
                 .chain(keywords.iter().map(|(name, value)| ((*name).to_owned(), value.to_serde())))
                 .collect();
         let document = serde_json::Value::Object(document);
-        let rules = &mut self.plan.rules;
-        *self.rules.entry(document.to_string()).or_insert_with(|| {
-            rules.push(Rule(enforced::build(&document).ok()?));
-            Some(rules.len() - 1)
-        })
+        let rule = self.rules.entry(document.to_string());
+        rule.or_insert_with(|| Some(Arc::new(Rule(enforced::build(&document).ok()?)))).clone()
     }
 
     fn elements(&mut self, index: usize, said: &Said<'c>) -> Option<Elements> {
@@ -274,17 +257,20 @@ impl<'c> Making<'c> {
         if properties.len() > MEMBERS {
             return None;
         }
+        let fewest = said.count("minProperties", 0)?.try_into().ok()?;
+        let most = u32::try_from(said.count("maxProperties", usize::MAX)?).unwrap_or(u32::MAX);
         let mut members = Members {
             known: Vec::with_capacity(properties.len()),
             required: 0,
-            fewest: said.count("minProperties", 0)?.try_into().ok()?,
-            most: u32::try_from(said.count("maxProperties", usize::MAX)?).unwrap_or(u32::MAX),
+            fewest,
+            most,
+            is_counted: fewest > 0 || (most as usize) < properties.len(),
             other,
         };
         let mut names = Vec::with_capacity(properties.len());
         for (property, _) in properties {
             // A name that can only be written with escapes is never seen.
-            let Some(name) = Quoted::new(property) else { continue };
+            let Some(name) = Quoted::name(property) else { continue };
             let place = self.child(index, &below("/properties", property));
             members.known.push(Member { name, place });
             names.push(property.as_str());
@@ -292,7 +278,7 @@ impl<'c> Making<'c> {
         for name in said.get("required").map(Node::elements).unwrap_or_default() {
             // Where one that must be there is not seen, nothing is.
             let at = names.iter().position(|known| Some(*known) == name.as_text())?;
-            members.known.get(at)?.place?;
+            members.known.get(at)?.place.as_ref()?;
             members.required |= 1 << at;
         }
         Some(members)
@@ -383,14 +369,9 @@ fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Nu
         None => None,
         Some(values) => Some(read_all(values)?),
     };
-    Some(Numbers {
-        is_integer: false,
-        least,
-        greatest,
-        bounds,
-        one_of,
-        divisor: read("multipleOf")?.map(Limit::MultipleOf),
-    })
+    let divisor = read("multipleOf")?.map(Limit::MultipleOf);
+    let is_range = one_of.is_none() && divisor.is_none();
+    Some(Numbers { is_integer: false, least, greatest, bounds, one_of, divisor, is_range })
 }
 
 /// The greatest integer of at most fifteen digits that keeps to the upper bounds, or the least that keeps to the lower
@@ -398,7 +379,7 @@ fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Nu
 fn edge(bounds: &[Limit], upper: bool) -> i64 {
     const FARTHEST: i64 = 1_000_000_000_000_000;
     let keeps = |integer: i64| {
-        let number = Short::integer(integer).decimal();
+        let Some(number) = Decimal::read(&integer.to_string()) else { return false };
         bounds.iter().all(|bound| match bound {
             Limit::Minimum { .. } => upper || bound.admits(number),
             Limit::Maximum { .. } => !upper || bound.admits(number),

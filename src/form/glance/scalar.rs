@@ -8,6 +8,7 @@ use jsonschema::Validator;
 use jsonschema::json::Json;
 use std::cell::RefCell;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// What a number must be.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(super) struct Numbers {
     /// `enum` and `const`, sorted.
     pub(super) one_of: Option<Vec<Decimal>>,
     pub(super) divisor: Option<Limit>,
+    /// Whether nothing but `least` and `greatest` has to be looked at where they are kept to.
+    pub(super) is_range: bool,
 }
 
 /// What a string must be.
@@ -29,10 +32,14 @@ pub(super) struct Texts {
     /// In characters.
     pub(super) fewest: usize,
     pub(super) most: usize,
+    /// As many bytes are never fewer characters than `fewest`.
+    pub(super) enough: usize,
     /// `enum` and `const`: those of them that all else admits.
     pub(super) one_of: Option<OneOf>,
     /// What the validator has to say: patterns, formats.
-    pub(super) rule: Option<usize>,
+    pub(super) rule: Option<Arc<Rule>>,
+    /// Whether nothing but the length has to be looked at.
+    pub(super) is_range: bool,
 }
 
 /// Some texts.
@@ -54,49 +61,58 @@ thread_local! {
 }
 
 impl Numbers {
-    #[inline]
+    #[inline(never)]
     pub(super) fn read(&self, reader: Reader<'_>, at: usize) -> Step {
-        let (number, end) = reader.number(at).map_err(|end| Doubt::Unsure.at(end))?;
-        self.hold(number).map(|()| end).map_err(|doubt| doubt.at(end))
+        match reader.number(at) {
+            Some(Ok((number, end))) if self.is_range && self.holds(number) => Ok(end),
+            // What is rare comes last: then nothing has to be put aside for it.
+            Some(_) | None => self.read_closely(reader, at),
+        }
     }
 
+    /// Whether what is looked at first is all that has to be.
     #[inline]
-    fn hold(&self, number: Short) -> Result<(), Doubt> {
+    fn holds(&self, number: Short) -> bool {
         let whole = number.whole();
-        if number.places == 0 {
-            if !(self.least..=self.greatest).contains(&whole) {
-                return Err(Doubt::Unfit);
-            }
-        } else if self.is_integer {
-            return Err(Doubt::Unsure);
-        } else {
-            // What stands behind the point leads away from zero, by less than one.
-            let (low, high) = if number.negative { (whole - 1, whole) } else { (whole, whole + 1) };
-            if low < self.least || self.greatest < high {
-                keep(&self.bounds, number)?;
-            }
-        }
-        if let Some(one_of) = &self.one_of
-            && one_of.binary_search(&number.decimal()).is_err()
-        {
-            return Err(Doubt::Unfit);
-        }
-        match &self.divisor {
-            Some(divisor) => keep(std::slice::from_ref(divisor), number),
-            None => Ok(()),
-        }
+        // What stands behind a point leads away from zero, by less than one.
+        let (low, high) = match (number.has_places, number.negative) {
+            (false, _) => (whole, whole),
+            (true, false) => (whole, whole + 1),
+            (true, true) => (whole - 1, whole),
+        };
+        self.least <= low && high <= self.greatest && !(number.has_places && self.is_integer)
     }
-}
 
-#[inline(never)]
-fn keep(limits: &[Limit], number: Short) -> Result<(), Doubt> {
-    let decimal = number.decimal();
-    if limits.iter().all(|limit| limit.admits(decimal)) { Ok(()) } else { Err(Doubt::Unfit) }
+    #[inline(never)]
+    fn read_closely(&self, reader: Reader<'_>, at: usize) -> Step {
+        let (number, end) = reader.long_number(at).map_err(|end| Doubt::Unsure.at(end))?;
+        if number.has_places && self.is_integer {
+            return Err(Doubt::Unsure.at(end));
+        }
+        let decimal = Decimal::read(reader.between(at, end)).ok_or(Doubt::Unsure.at(end))?;
+        let fits = (self.holds(number) || self.bounds.iter().all(|limit| limit.admits(decimal)))
+            && self.one_of.as_ref().is_none_or(|one_of| one_of.binary_search(&decimal).is_ok())
+            && self.divisor.as_ref().is_none_or(|divisor| divisor.admits(decimal));
+        if fits { Ok(end) } else { Err(Doubt::Unfit.at(end)) }
+    }
 }
 
 impl Texts {
-    #[inline]
-    pub(super) fn read(&self, reader: Reader<'_>, at: usize, rules: &[Rule]) -> Step {
+    #[inline(never)]
+    pub(super) fn read(&self, reader: Reader<'_>, at: usize) -> Step {
+        if self.is_range {
+            let quote = reader.plain_end(at);
+            let size = quote - at - 1;
+            if self.enough <= size && size <= self.most && reader.byte(quote) == Some(b'"') {
+                return Ok(quote + 1);
+            }
+        }
+        // What is rarer comes last: then nothing has to be put aside for it.
+        self.read_closely(reader, at)
+    }
+
+    #[inline(never)]
+    fn read_closely(&self, reader: Reader<'_>, at: usize) -> Step {
         if let Some(one_of) = &self.one_of {
             return one_of.read(reader, at);
         }
@@ -104,20 +120,18 @@ impl Texts {
         if reader.byte(quote) != Some(b'"') {
             return self.escaped(reader, at, quote);
         }
-        // A character takes one to four bytes.
-        let size = quote - at - 1;
-        if size > self.most || size.div_ceil(4) < self.fewest {
-            let characters = reader.between(at + 1, quote).chars().count();
-            self.measure(characters).map_err(|doubt| doubt.at(quote))?;
-        }
-        if let Some(rule) = self.rule {
-            ask(rules.get(rule), reader.between(at + 1, quote)).map_err(|doubt| doubt.at(quote))?;
-        }
-        Ok(quote + 1)
+        let text = reader.between(at + 1, quote);
+        let fits = || {
+            if !(self.enough..=self.most).contains(&text.len()) {
+                let characters = if text.is_ascii() { text.len() } else { text.chars().count() };
+                self.measure(characters)?;
+            }
+            self.rule.as_ref().map_or(Ok(()), |rule| rule.ask(text))
+        };
+        fits().map(|()| quote + 1).map_err(|doubt| doubt.at(quote))
     }
 
     /// A string with escapes: its length is known, and nothing else.
-    #[inline(never)]
     fn escaped(&self, reader: Reader<'_>, at: usize, escape: usize) -> Step {
         if self.rule.is_some() {
             return Err(Doubt::Unsure.at(escape));
@@ -127,8 +141,8 @@ impl Texts {
     }
 
     /// Whether a string keeps to all but `one_of`.
-    pub(super) fn admits(&self, text: &str, rules: &[Rule]) -> bool {
-        let rule = self.rule.map_or(Ok(()), |rule| ask(rules.get(rule), text));
+    pub(super) fn admits(&self, text: &str) -> bool {
+        let rule = self.rule.as_ref().map_or(Ok(()), |rule| rule.ask(text));
         self.measure(text.chars().count()).and(rule).is_ok()
     }
 
@@ -167,10 +181,11 @@ impl OneOf {
     }
 }
 
-#[inline(never)]
-fn ask(rule: Option<&Rule>, text: &str) -> Result<(), Doubt> {
-    let Some(Rule(validator)) = rule else { return Err(Doubt::Unsure) };
-    let admits = BARE
-        .with_borrow_mut(|buffer| Strict::with_string_node(buffer, text, |value| validator.is_valid(value)));
-    if admits { Ok(()) } else { Err(Doubt::Unfit) }
+impl Rule {
+    #[inline(never)]
+    fn ask(&self, text: &str) -> Result<(), Doubt> {
+        let admits = BARE
+            .with_borrow_mut(|buffer| Strict::with_string_node(buffer, text, |value| self.0.is_valid(value)));
+        if admits { Ok(()) } else { Err(Doubt::Unfit) }
+    }
 }
