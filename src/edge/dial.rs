@@ -1,6 +1,7 @@
 //! A connection to a server of an upstream: over TCP to one of the addresses of its name, with TLS where it
 //! speaks that, or over a unix socket.
 
+use super::alarm::Alarm;
 use super::{resolve, tls};
 use crate::gateway::{Open, Upstream};
 use pingora_core::connectors::TransportConnector;
@@ -17,6 +18,8 @@ const ADDRESSES: usize = 3;
 pub(super) struct Wire {
     pub(super) stream: Stream,
     pub(super) line: Line,
+    /// Ends the waits of its acts.
+    pub(super) alarm: Alarm,
 }
 
 /// Where a connection leads.
@@ -41,7 +44,7 @@ pub(super) async fn open(
     let epoch = condition.epoch();
     let wire = |stream, peer| {
         let line = Line { number, peer, epoch, _counted: Open::to(condition) };
-        Wire { stream, line }
+        Wire { stream, line, alarm: Alarm::default() }
     };
     if let Some(path) = &server.socket {
         let peer = HttpPeer::new_uds(path, false, String::new());

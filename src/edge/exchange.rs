@@ -17,7 +17,7 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWrite;
-use tokio::time::{timeout, timeout_at};
+use tokio::time::timeout;
 
 /// Sends what was admitted and concludes from what comes back. `hold` is the memory of the answer.
 pub(super) async fn perform(
@@ -29,19 +29,23 @@ pub(super) async fn perform(
 ) -> (Consequence, UpstreamRecord) {
     let began = Instant::now();
     let upstream = admitted.upstream();
-    let (consequence, status) = match connect(app, upstream, admitted.affinity(), began).await {
-        Err(Exhausted::Unreachable) => (admitted.conclude(Exchange::NotSent), None),
-        Err(Exhausted::Full) => (admitted.conclude(Exchange::Full), None),
-        Ok((_lease, Wire { stream, line })) => {
-            let (number, source) = (line.number, Source { stream, input: BytesMut::new(), hold });
-            let (consequence, status) = exchange(app, admitted, head, ids, line, source).await;
+    let (consequence, status, ended) = match connect(app, upstream, admitted.affinity(), began).await {
+        Err(Exhausted::Unreachable) => (admitted.conclude(Exchange::NotSent), None, Instant::now()),
+        Err(Exhausted::Full) => (admitted.conclude(Exchange::Full), None, Instant::now()),
+        Ok((_lease, wire)) => {
+            let number = wire.line.number;
+            let (consequence, status, kept) = exchange(admitted, head, ids, wire, hold).await;
+            let ended = Instant::now();
+            if let Some(wire) = kept {
+                pool::give_back(upstream, wire, ended, app.workers);
+            }
             if let Some(experience) = Experience::of(consequence.result, status) {
                 note(upstream, number, experience);
             }
-            (consequence, status)
+            (consequence, status, ended)
         }
     };
-    let record = UpstreamRecord { result: consequence.result, status, began, took: began.elapsed() };
+    let record = UpstreamRecord { result: consequence.result, status, began, took: ended - began };
     (consequence, record)
 }
 
@@ -55,9 +59,9 @@ async fn connect<'u>(
     let mut round = upstream.fleet.round(affinity, now);
     loop {
         let (number, lease) = round.try_next()?;
-        if let Some(Wire { stream, line }) = pool::take(upstream.condition(number), now) {
+        if let Some(Wire { stream, line, alarm }) = pool::take(upstream.condition(number), now) {
             // It may have been another number when the connection was opened.
-            return Ok((lease, Wire { stream, line: Line { number, ..line } }));
+            return Ok((lease, Wire { stream, line: Line { number, ..line }, alarm }));
         }
         match dial::open(&app.connector, upstream, number).await {
             Ok(wire) => return Ok((lease, wire)),
@@ -98,66 +102,70 @@ const UNUSED: usize = 64 << 10;
 const UNUSED_TIME: Duration = Duration::from_secs(1);
 
 /// Within one time for all of it. Once the status line is there it has said what became of the act,
-/// whatever becomes of the rest.
+/// whatever becomes of the rest. And the connection, if another may follow on it.
 async fn exchange(
-    app: &App,
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
-    line: Line,
-    source: Source<'_>,
-) -> (Consequence, Option<u16>) {
+    wire: Wire,
+    hold: &mut Hold,
+) -> (Consequence, Option<u16>, Option<Wire>) {
+    let Wire { stream, line, mut alarm } = wire;
+    let mut source = Source { stream, input: BytesMut::new(), hold };
     let mut said = None;
     let within = {
-        let end = Instant::now() + admitted.upstream().timeouts.exchange;
+        let (time, number) = (admitted.upstream().timeouts.exchange, line.number);
         // Where it is: moved into the timeout, it would take its room twice, and be copied with the future it is part of.
-        let converse = pin!(converse(app, admitted, head, ids, line, source, &mut said));
-        timeout_at(end.into(), converse).await
+        let converse = pin!(converse(admitted, head, ids, number, &mut source, &mut said));
+        alarm.within(time, async { Ok(converse.await) }).await
     };
     match within {
-        Ok(consequence) => (consequence, said),
+        Ok((consequence, reusable)) => {
+            let is_silent = reusable && read_now(&mut source.stream, &mut [0]).is_none();
+            (consequence, said, is_silent.then_some(Wire { stream: source.stream, line, alarm }))
+        }
         Err(_) => match said {
-            None => (admitted.conclude(Exchange::Unknown), None),
+            None => (admitted.conclude(Exchange::Unknown), None, None),
             Some(status) => {
                 let answered = Exchange::Answered { status, fields: &[], body: Received::Broken };
-                (admitted.conclude(answered), said)
+                (admitted.conclude(answered), said, None)
             }
         },
     }
 }
 
+/// What becomes of the act, and whether another may follow on the connection.
 async fn converse(
-    app: &App,
     admitted: &Admitted<'_>,
     head: &Head<'_>,
     ids: &Ids,
-    line: Line,
-    mut source: Source<'_>,
+    number: usize,
+    source: &mut Source<'_>,
     said: &mut Option<u16>,
-) -> Consequence {
-    let upstream = admitted.upstream();
+) -> (Consequence, bool) {
+    let over = |exchange: Exchange<'_>| (admitted.conclude(exchange), false);
     let mut body: &[u8] = admitted.body();
     let copied = if body.len() <= COPIED { body.len() } else { 0 };
-    let mut request = admitted.head(line.number, head, ids, copied);
+    let mut request = admitted.head(number, head, ids, copied);
     if copied > 0 {
         request.extend_from_slice(body);
         body = b"";
     }
-    let sent = send(&mut source, &request, body).await;
+    let sent = send(source, &request, body).await;
     let whole = match sent {
-        Sent::Nothing => return admitted.conclude(Exchange::NotSent),
+        Sent::Nothing => return over(Exchange::NotSent),
         Sent::All => true,
         Sent::Part => false,
     };
     let Ok((status, head_bytes)) = source.final_head().await else {
         let unread = tls::was_turned_away(&source.stream);
-        return admitted.conclude(if unread { Exchange::NotSent } else { Exchange::Unknown });
+        return over(if unread { Exchange::NotSent } else { Exchange::Unknown });
     };
     *said = Some(status);
     // On the heap, as the room that it would take in the future is copied with it.
     let mut room = Vec::with_capacity(FIELDS);
     let Some(answer) = read_head(&head_bytes, room.spare_capacity_mut()) else {
-        return admitted.conclude(Exchange::Answered { status, fields: &[], body: Received::Broken });
+        return over(Exchange::Answered { status, fields: &[], body: Received::Broken });
     };
     let (body, reusable) = if (200..300).contains(&status) {
         source.body(&answer, admitted.max_response()).await
@@ -165,10 +173,8 @@ async fn converse(
         let read = timeout(UNUSED_TIME, pin!(source.body(&answer, UNUSED))).await;
         read.unwrap_or((Received::Broken, false))
     };
-    if reusable && whole && read_now(&mut source.stream, &mut [0]).is_none() {
-        pool::give_back(upstream, Wire { stream: source.stream, line }, app.workers);
-    }
-    admitted.conclude(Exchange::Answered { status, fields: answer.fields, body })
+    let consequence = admitted.conclude(Exchange::Answered { status, fields: answer.fields, body });
+    (consequence, reusable && whole)
 }
 
 enum Sent {

@@ -57,14 +57,14 @@ pub(super) fn take(condition: &Condition, now: Instant) -> Option<Wire> {
 
 /// Keeps a connection after a complete and well-framed answer with nothing behind it. The upstream's
 /// `keepalive` is for all workers together.
-pub(super) fn give_back(upstream: &Upstream, wire: Wire, workers: usize) {
+pub(super) fn give_back(upstream: &Upstream, wire: Wire, now: Instant, workers: usize) {
     let condition = upstream.condition(wire.line.number);
     IDLE.with_borrow_mut(|pool| {
         let shelf = pool
             .entry(condition.id)
             .or_insert_with(|| Shelf { condition: Arc::clone(condition), kept: Vec::new() });
         if shelf.kept.len() < upstream.keepalive.div_ceil(workers) {
-            shelf.kept.push(Idle { wire, until: Instant::now() + upstream.timeouts.idle });
+            shelf.kept.push(Idle { wire, until: now + upstream.timeouts.idle });
         }
     });
 }

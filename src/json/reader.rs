@@ -96,6 +96,12 @@ impl<'t> Reader<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
+    /// Whether all of the text between two offsets is ASCII.
+    #[inline]
+    pub(crate) fn is_ascii(self, start: usize, end: usize) -> bool {
+        self.bytes().get(start..end).is_some_and(<[u8]>::is_ascii)
+    }
+
     /// The first byte from `at` on that is not white space.
     #[inline]
     pub(crate) fn space_end(self, at: usize) -> usize {

@@ -103,7 +103,9 @@ impl Texts {
         if self.is_range {
             let quote = reader.plain_end(at);
             let size = quote - at - 1;
-            if self.enough <= size && size <= self.most && reader.byte(quote) == Some(b'"') {
+            // Of ASCII, each byte is a character.
+            let is_enough = size >= self.enough || size >= self.fewest && reader.is_ascii(at + 1, quote);
+            if is_enough && size <= self.most && reader.byte(quote) == Some(b'"') {
                 return Ok(quote + 1);
             }
         }
@@ -123,8 +125,7 @@ impl Texts {
         let text = reader.between(at + 1, quote);
         let fits = || {
             if !(self.enough..=self.most).contains(&text.len()) {
-                let characters = if text.is_ascii() { text.len() } else { text.chars().count() };
-                self.measure(characters)?;
+                self.measure(text.chars().count())?;
             }
             self.rule.as_ref().map_or(Ok(()), |rule| rule.ask(text))
         };
