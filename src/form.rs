@@ -29,7 +29,6 @@ mod examples;
 mod extent;
 mod glance;
 mod keywords;
-mod lint;
 mod member;
 mod pattern;
 mod references;
@@ -43,13 +42,13 @@ mod witness;
 pub use difference::{Difference, Excess};
 pub use embed::{Embedded, Embedding, Root, shortened};
 pub use glance::Seen;
-pub use lint::{Level, Lint, LintLevels};
 pub use member::{SafeMember, Unproven};
 pub use representation::{Effort, Representation, Variant, arrival, digest};
 /// What documents of others are read into as well: ordered, numbers as written.
 pub(crate) use source::{Node, Tree, below};
 
 use crate::json::{Strict, Value};
+use crate::lint::{Level, Lint, LintLevels};
 use jsonschema::Validator;
 
 /// What a route asks of its form beyond the schema itself.

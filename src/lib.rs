@@ -24,7 +24,7 @@
 //! L2  gateway ◀ surface        decisions, pure and synchronous | what is drawn for clients that speak no GPT
 //! L2  decoders                 what constrained decoders make of a form
 //! L1  form                     closed dialect, compile, lint, representations
-//! L0  json hex media tls reason bounds   words and bytes; no I/O
+//! L0  json hex media tls reason bounds lint   words and bytes; no I/O
 //! ```
 
 pub mod adopt;
@@ -37,6 +37,7 @@ pub mod form;
 pub mod gateway;
 pub mod hex;
 pub mod json;
+pub mod lint;
 pub mod live;
 pub mod media;
 pub mod reason;

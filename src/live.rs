@@ -271,7 +271,7 @@ impl Live {
                 suggestion: Some(
                     "first load the old forms with `reload: { widening: allow }`, or restart".to_owned(),
                 ),
-                lint: Some("widening".to_owned()),
+                lint: None,
             })
         };
         changes.iter().filter_map(fault).collect()

@@ -3,8 +3,9 @@
 
 use std::alloc::System;
 
-use formgate::form::{CompiledForm, FormOptions, LintLevels, Numbers, Seen};
+use formgate::form::{CompiledForm, FormOptions, Numbers, Seen};
 use formgate::json::{Document, Strict};
+use formgate::lint::LintLevels;
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 #[global_allocator]

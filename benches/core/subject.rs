@@ -6,8 +6,9 @@ use std::fmt::{self, Write as _};
 use std::net::{IpAddr, Ipv4Addr};
 
 use formgate::config;
-use formgate::form::{CompiledForm, FormOptions, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormOptions, Numbers};
 use formgate::gateway::{Field, Gateway, Head, Length, Triage};
+use formgate::lint::LintLevels;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,8 @@
 //! Any text as a form: no panic, no hang; what loads publishes what loads to the same.
 #![no_main]
 
-use formgate::form::{CompiledForm, FormOptions, Level, Lint, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormOptions, Numbers};
+use formgate::lint::{Level, Lint, LintLevels};
 use formgate::json::Document;
 use libfuzzer_sys::fuzz_target;
 

@@ -5,7 +5,8 @@
 #![no_main]
 
 use arbitrary::Unstructured;
-use formgate::form::{CompiledForm, FormOptions, Level, Lint, LintLevels, Numbers, Seen};
+use formgate::form::{CompiledForm, FormOptions, Numbers, Seen};
+use formgate::lint::{Level, Lint, LintLevels};
 use formgate::json::{Document, Value};
 use jsonschema::{EmailOptions, PatternOptions, Validator};
 use libfuzzer_sys::fuzz_target;

@@ -1,7 +1,8 @@
 //! The query of a GET-Action against a second, plain reading of it.
 #![no_main]
 
-use formgate::form::{CompiledForm, FormOptions, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormOptions, Numbers};
+use formgate::lint::LintLevels;
 use formgate::gateway::{Dropped, MAX_QUERY, Plan};
 use formgate::json::Document;
 use libfuzzer_sys::fuzz_target;

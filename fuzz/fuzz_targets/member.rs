@@ -4,7 +4,8 @@
 
 use arbitrary::Unstructured;
 use formgate::config::fuzzing::target;
-use formgate::form::{CompiledForm, FormOptions, Level, Lint, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormOptions, Numbers};
+use formgate::lint::{Level, Lint, LintLevels};
 use formgate::gateway::fuzzing::fill;
 use formgate::gateway::{PathPattern, PathTemplate, Piece};
 use formgate::json::Document;

@@ -7,8 +7,9 @@ use super::members::{nothing_else, unproven, with_members};
 use super::source::{Links, Place, Source};
 use super::translate::{Bounds, Translation};
 use super::written::{Guess, Written, shortened};
-use crate::form::{CompiledForm, FormFault, FormOptions, Lint, LintLevels, Numbers};
+use crate::form::{CompiledForm, FormFault, FormOptions, Numbers};
 use crate::json::Document;
+use crate::lint::{Lint, LintLevels};
 
 /// Levels that are tried, until the form is small enough.
 const LEVELS: &[usize] = &[12, 8, 6, 5, 4, 3, 2];

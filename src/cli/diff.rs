@@ -3,9 +3,10 @@
 use super::show::{self, Severity, Style, count, json_text, printable, refuse, to_stderr, to_stdout};
 use super::{CONFIG, USAGE};
 use crate::config::{self, Fault, Loaded};
-use crate::form::{CompiledForm, Difference, Excess, FormOptions, Level, Lint, LintLevels, Numbers};
+use crate::form::{CompiledForm, Difference, Excess, FormOptions, Numbers};
 use crate::gateway::{RouteChange, RouteDifference, Scrutiny, Widening, differences};
 use crate::json::line_column;
+use crate::lint::{Level, Lint, LintLevels};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

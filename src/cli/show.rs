@@ -3,6 +3,7 @@
 use super::INTERNAL;
 use crate::config::Fault;
 use crate::json::{is_visible, visible};
+use crate::lint::Lint;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
@@ -68,8 +69,8 @@ impl Style {
         };
         let mut text =
             format!("{}: {word}: {}", self.paint("1", &printable(&place)), printable(&fault.reason));
-        if let Some(lint) = &fault.lint {
-            let _ = write!(text, " [{lint}]");
+        if let Some(lint) = fault.lint {
+            let _ = write!(text, " [{}]", lint.name());
         }
         text.push('\n');
         if !fault.pointer.is_empty() {
@@ -108,7 +109,7 @@ pub(super) fn to_json(fault: &Fault) -> Value {
         "pointer": fault.pointer,
         "reason": fault.reason,
         "suggestion": fault.suggestion,
-        "lint": fault.lint,
+        "lint": fault.lint.map(Lint::name),
     })
 }
 

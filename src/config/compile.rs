@@ -32,6 +32,7 @@ use super::tree::{Mark, Tree};
 use super::words::Size;
 use super::{Settings, words};
 use crate::gateway::{Guard, Route, Sampling};
+use crate::lint::{Lint, LintLevels};
 use crate::tls::Certificates;
 use ipnet::IpNet;
 use std::collections::BTreeMap;
@@ -81,7 +82,7 @@ impl Compiler<'_> {
         let (traces, sampling) = self.traces(file);
         let settings = self.settings(file, traces);
         let certificates = self.certificates(file);
-        let lints = self.lint_levels(crate::form::LintLevels::default(), &file.lints);
+        let lints = self.lint_levels(LintLevels::default(), &file.lints);
         let defaults = self.defaults(file);
         let upstreams = self.upstreams(file);
         let holders = self.holders(file);
@@ -114,11 +115,11 @@ impl Compiler<'_> {
         self.findings.add(self.finding(at, reason.into(), Some(suggestion.into()), None));
     }
 
-    fn warn(&self, at: Mark, lint: &str, reason: impl Into<String>, suggestion: impl Into<String>) {
-        self.warnings.add(self.finding(at, reason.into(), Some(suggestion.into()), Some(lint.to_owned())));
+    fn warn(&self, at: Mark, lint: Lint, reason: impl Into<String>, suggestion: impl Into<String>) {
+        self.warnings.add(self.finding(at, reason.into(), Some(suggestion.into()), Some(lint)));
     }
 
-    fn finding(&self, at: Mark, reason: String, suggestion: Option<String>, lint: Option<String>) -> Finding {
+    fn finding(&self, at: Mark, reason: String, suggestion: Option<String>, lint: Option<Lint>) -> Finding {
         let (line, column) = self.tree.position(at);
         Finding { line, column, pointer: self.tree.pointer(at), reason, suggestion, lint }
     }

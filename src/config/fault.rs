@@ -1,5 +1,6 @@
 //! What is wrong with a file: collected in full, shown like a compiler's.
 
+use crate::lint::Lint;
 use std::cell::RefCell;
 use std::fmt;
 use std::path::PathBuf;
@@ -19,8 +20,8 @@ pub struct Fault {
     pub reason: String,
     /// What to write instead, where that is known.
     pub suggestion: Option<String>,
-    /// Name of the lint, for a warning or a denied lint.
-    pub lint: Option<String>,
+    /// The lint it comes from: a warning, or one that was denied.
+    pub lint: Option<Lint>,
 }
 
 /// `file:line:column: reason`, one line, for logs; `check` prints more.
@@ -46,7 +47,7 @@ pub(super) struct Finding {
     pub(super) pointer: String,
     pub(super) reason: String,
     pub(super) suggestion: Option<String>,
-    pub(super) lint: Option<String>,
+    pub(super) lint: Option<Lint>,
 }
 
 /// Where findings are put. Shared by everything that looks at one file, so it is written through `&`.
@@ -80,7 +81,7 @@ impl Findings {
 }
 
 /// The name among `known` that `given` was probably meant to be.
-pub(super) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(given: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     // A key pasted by accident may be long; nothing that long is a typo.
     if given.len() > 64 {
         return None;

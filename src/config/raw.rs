@@ -23,7 +23,7 @@ use super::words::{
     NoneWord, Origin, PublicUrl, RateWord, RouteAddress, RouteName, Size, Summary, Switch, Time, TimeOrOff,
     UpstreamPath,
 };
-use crate::form::Lint;
+use crate::lint::Lint;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Deserialize;
 
@@ -396,6 +396,6 @@ pub(super) enum Level {
 fn lints_schema(generator: &mut SchemaGenerator) -> Schema {
     let level = generator.subschema_for::<Level>();
     let lints: serde_json::Map<_, _> =
-        Lint::ALL.iter().map(|lint| (lint.name().to_owned(), level.clone().to_value())).collect();
+        Lint::of_forms().map(|lint| (lint.name().to_owned(), level.clone().to_value())).collect();
     json_schema!({ "type": "object", "properties": lints, "additionalProperties": false })
 }

@@ -5,10 +5,10 @@ use super::dialect::{Chart, Mode, Step};
 use super::draft::Draft;
 use super::extent::{ENDLESS, Extent, Measure};
 use super::keywords::Shape;
-use super::lint::Lint;
 use super::pattern;
 use super::references::Graph;
 use super::source::{Node, below};
+use crate::lint::Lint;
 
 /// Arrays longer than this make `uniqueItems` worth a word.
 const MANY: u64 = 256;

@@ -1,6 +1,7 @@
 //! What a secret file holds reaches the upstream's field and nothing else.
 
 use formgate::config::load;
+use formgate::lint::Lint;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,7 +47,7 @@ fn a_secret_that_everybody_can_write_is_told() {
         std::fs::set_permissions(dir.path().join("token"), std::fs::Permissions::from_mode(mode)).unwrap();
         let warnings = load(&path).unwrap().warnings;
         let about: Vec<_> =
-            warnings.iter().filter(|warning| warning.lint.as_deref() == Some("writable-secret")).collect();
+            warnings.iter().filter(|warning| warning.lint == Some(Lint::WritableSecret)).collect();
         assert_eq!(about.len(), told, "{mode:o}: {warnings:#?}");
         let place = "/routes/0/upstream/set_headers/Authorization";
         assert!(about.iter().all(|warning| warning.pointer == place), "{warnings:#?}");

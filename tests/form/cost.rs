@@ -2,8 +2,9 @@
 
 use super::{lenient, loads, refused, usual};
 use crate::support::clock::{best, in_turn, used};
-use formgate::form::{CompiledForm, Lint};
+use formgate::form::CompiledForm;
 use formgate::json::Document;
+use formgate::lint::Lint;
 use std::fmt::Write;
 use std::time::Duration;
 

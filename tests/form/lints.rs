@@ -1,7 +1,8 @@
 //! The lints: names, levels, and what each finds.
 
 use super::usual;
-use formgate::form::{CompiledForm, Level, Lint};
+use formgate::form::CompiledForm;
+use formgate::lint::{Level, Lint};
 
 /// Where each lint warns, as `name pointer`.
 fn warned(text: &str) -> Vec<String> {
@@ -15,10 +16,10 @@ fn warned(text: &str) -> Vec<String> {
 /// G-17 (`anyOf` before `oneOf`) and G-37 (the smallest form) are lints.
 #[test]
 fn names_are_stable_and_levels_are_as_designed() {
-    for lint in Lint::ALL {
-        assert_eq!(Lint::named(lint.name()), Some(*lint));
-        let denied = *lint == Lint::UnboundedRecursion;
-        assert_eq!(usual().lints.of(*lint), if denied { Level::Deny } else { Level::Warn });
+    for lint in Lint::ALL.iter().copied() {
+        assert_eq!(Lint::named(lint.name()), Some(lint));
+        let denied = lint == Lint::UnboundedRecursion;
+        assert_eq!(usual().lints.of(lint), if denied { Level::Deny } else { Level::Warn });
     }
     assert_eq!(Lint::named("nothing"), None);
     let mut levels = usual().lints;

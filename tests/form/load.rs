@@ -1,7 +1,8 @@
 //! Every verdict of `cases/load`.
 
 use super::{cases, decides, json, lenient, read, usual};
-use formgate::form::{CompiledForm, Level, Lint};
+use formgate::form::CompiledForm;
+use formgate::lint::{Level, Lint};
 
 /// The lint that each warned or denied case is about.
 const LINTS: &[(&str, Lint)] = &[

@@ -17,8 +17,9 @@ mod shipped;
 mod suites;
 mod unroll;
 
-use formgate::form::{CompiledForm, FormFault, FormOptions, Level, Lint, LintLevels, Numbers, Seen};
+use formgate::form::{CompiledForm, FormFault, FormOptions, Numbers, Seen};
 use formgate::json::Document;
+use formgate::lint::{Level, Lint, LintLevels};
 use std::path::PathBuf;
 
 /// Options under which only faults refuse.

@@ -1,7 +1,8 @@
 //! Recursion written out: what is published bounds itself, and is what is enforced.
 
 use super::{cases, decides, lenient, read, usual};
-use formgate::form::{CompiledForm, FormFault, Lint};
+use formgate::form::{CompiledForm, FormFault};
+use formgate::lint::Lint;
 
 fn unrolled(text: &str, levels: u32) -> Result<CompiledForm, Vec<FormFault>> {
     let mut options = usual();

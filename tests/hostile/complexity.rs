@@ -2,9 +2,10 @@
 //! times, reasons included. Parsing alone is in `json::cost`, multiplying references in `form::cost`.
 
 use crate::support::clock::{best, in_turn};
-use formgate::form::{CompiledForm, FormOptions, Level, Lint, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormOptions, Numbers};
 use formgate::gateway::judge;
 use formgate::json::Document;
+use formgate::lint::{Level, Lint, LintLevels};
 use std::time::Duration;
 
 fn form(text: &str) -> CompiledForm {

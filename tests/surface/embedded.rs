@@ -2,10 +2,9 @@
 
 use super::schema::{admits, all, bare, has_member, resolved};
 use crate::support::cases;
-use formgate::form::{
-    CompiledForm, Embedding, FormFault, FormOptions, Level, Lint, LintLevels, Numbers, Root,
-};
+use formgate::form::{CompiledForm, Embedding, FormFault, FormOptions, Numbers, Root};
 use formgate::json::Document;
+use formgate::lint::{Level, Lint, LintLevels};
 use serde_json::{Value, json};
 use std::path::Path;
 

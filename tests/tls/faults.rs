@@ -3,6 +3,7 @@
 use super::run;
 use crate::support::tls::Authority;
 use formgate::config::{Fault, load};
+use formgate::lint::Lint;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -153,21 +154,21 @@ fn what_serves_badly_is_warned_of() {
     };
     let old = ca.issue_between(&["site.test"], 2000, 2020);
     folder.put("old.pem", &old.cert).put("old.key", &old.key);
-    assert_eq!(lint("old.pem", "old.key"), ["expired-certificate"]);
+    assert_eq!(lint("old.pem", "old.key"), [Lint::ExpiredCertificate]);
     let new = ca.issue_between(&["site.test"], 2100, 2120);
     folder.put("new.pem", &new.cert).put("new.key", &new.key);
-    assert_eq!(lint("new.pem", "new.key"), ["future-certificate"]);
+    assert_eq!(lint("new.pem", "new.key"), [Lint::FutureCertificate]);
     let good = ca.issue(&["site.test"]);
     folder.put("chain.pem", &format!("{}{}", good.cert, ca.pem)).put("good.key", &good.key);
-    assert_eq!(lint("chain.pem", "good.key"), [""; 0]);
+    assert_eq!(lint("chain.pem", "good.key"), <[Lint; 0]>::default());
     let stranger = Authority::new("stranger").pem;
     folder.put("unlinked.pem", &format!("{}{stranger}", good.cert));
-    assert_eq!(lint("unlinked.pem", "good.key"), ["unlinked-certificate"]);
+    assert_eq!(lint("unlinked.pem", "good.key"), [Lint::UnlinkedCertificate]);
     let nameless = ca.issue(&[]);
     folder.put("nameless.pem", &nameless.cert).put("nameless.key", &nameless.key);
-    assert_eq!(lint("nameless.pem", "nameless.key"), ["nameless-certificate"]);
+    assert_eq!(lint("nameless.pem", "nameless.key"), [Lint::NamelessCertificate]);
     // A group may read a key, as Debian's ssl-cert and Kubernetes' fsGroup do it; everyone may not.
-    for (mode, expected) in [(0o640, &[][..]), (0o644, &["readable-key"]), (0o660, &["readable-key"])] {
+    for (mode, expected) in [(0o640, &[][..]), (0o644, &[Lint::ReadableKey]), (0o660, &[Lint::ReadableKey])] {
         let path = folder.path().join("site.key");
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
         assert_eq!(lint("site.pem", "site.key"), expected, "{mode:o}");

@@ -1,6 +1,7 @@
 //! What a form must say before a member may stand in a path (P10): whatever it does not prove is refused at load.
 
-use formgate::form::{CompiledForm, FormFault, FormOptions, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormFault, FormOptions, Numbers};
+use formgate::lint::LintLevels;
 use serde_json::{Value, json};
 
 fn compile(form: &Value) -> CompiledForm {

@@ -6,6 +6,7 @@ use crate::config::raw;
 use crate::config::tree::{Mark, Tree};
 use crate::form::Representation;
 use crate::gateway::{Actions, Desk, Own, Route, Sheet, Stance};
+use crate::lint::Lint;
 use crate::surface::openapi::{self, Drawn, Fault, Key};
 use crate::surface::tools::{self, Tools};
 
@@ -59,7 +60,7 @@ impl Compiler<'_> {
             Ok(Drawn { text, warnings }) => {
                 for warning in &warnings {
                     let at = place(file, routes, warning);
-                    self.warn(at, "actions", &warning.reason, &warning.suggestion);
+                    self.warn(at, Lint::Actions, &warning.reason, &warning.suggestion);
                 }
                 sheets.push(Sheet {
                     own: Own::OpenApi,

@@ -8,8 +8,9 @@ use crate::config::raw;
 use crate::config::tree::Mark;
 use crate::config::words::Filled;
 use crate::config::{fault::Finding, inline};
-use crate::form::{CompiledForm, FormFault, FormOptions, Level, Lint, LintLevels};
+use crate::form::{CompiledForm, FormFault, FormOptions};
 use crate::json::line_column;
+use crate::lint::{Level, Lint, LintLevels};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -84,7 +85,6 @@ impl Compiler<'_> {
 
     fn tell(&mut self, source: &Source, fault: &FormFault, warning: bool) {
         let FormFault { pointer, at, reason, suggestion, lint } = fault;
-        let lint = lint.map(|lint| lint.name().to_owned());
         match source {
             Source::File { path, text } => {
                 let (line, column) = line_column(text.as_bytes(), *at);
@@ -95,7 +95,7 @@ impl Compiler<'_> {
                     pointer: pointer.clone(),
                     reason: reason.clone(),
                     suggestion: suggestion.clone(),
-                    lint,
+                    lint: *lint,
                 };
                 let told = if warning { &mut self.form_warnings } else { &mut self.form_faults };
                 // Two routes may share a form, and its faults with it.
@@ -112,7 +112,7 @@ impl Compiler<'_> {
                     pointer: self.tree.pointer(*root) + pointer,
                     reason: reason.clone(),
                     suggestion: suggestion.clone(),
-                    lint,
+                    lint: *lint,
                 });
             }
         }
@@ -125,8 +125,8 @@ impl Compiler<'_> {
         changes: &Field<Members<raw::Level>>,
     ) -> LintLevels {
         for (name, _, level) in members(changes) {
-            let Some(lint) = Lint::named(&name.text) else {
-                let known = || Lint::ALL.iter().map(|lint| lint.name());
+            let Some(lint) = Lint::of_forms().find(|lint| lint.name() == name.text) else {
+                let known = || Lint::of_forms().map(Lint::name);
                 let suggestion = match nearest(&name.text, known()) {
                     Some(lint) => format!("did you mean `{lint}`?"),
                     None => format!("known lints: {}", known().collect::<Vec<_>>().join(", ")),

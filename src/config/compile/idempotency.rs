@@ -5,6 +5,7 @@ use crate::config::field::{Either, Field};
 use crate::config::raw::{self, KeyRule};
 use crate::config::words::Time;
 use crate::gateway::Idempotency;
+use crate::lint::Lint;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -20,7 +21,7 @@ impl Compiler<'_> {
             && !routes.iter().any(|located| located.route.keeps_records())
         {
             let reason = "no route keeps records";
-            self.warn(*at, "unused-store", reason, "remove it, or say `idempotency: optional` on a route");
+            self.warn(*at, Lint::UnusedStore, reason, "remove it, or say `idempotency: optional` on a route");
         }
     }
 

@@ -10,6 +10,7 @@ use crate::config::tree::Mark;
 use crate::config::words::Filled;
 use crate::form::{CompiledForm, Unproven};
 use crate::gateway::{ForwardedField, Outbound};
+use crate::lint::Lint;
 use std::collections::BTreeMap;
 
 /// Fields that frame a message or belong to one connection: never configured, either way.
@@ -186,7 +187,7 @@ impl Compiler<'_> {
         if self.files.is_written_by_all(path) {
             self.warn(
                 at,
-                "writable-secret",
+                Lint::WritableSecret,
                 format!("every user of this machine may write to {path}"),
                 "chmod 640, or 600",
             );

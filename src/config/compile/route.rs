@@ -11,9 +11,11 @@ use crate::config::field::{Either, Field};
 use crate::config::raw;
 use crate::config::tree::{Mark, Tree};
 use crate::config::words::{Filled, NoneWord, RateWord};
-use crate::form::{CompiledForm, Effort, FormOptions, LintLevels, Numbers, arrival};
+use crate::form::{CompiledForm, Effort, FormOptions, Numbers, arrival};
 use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
 use crate::json::quoted;
+use crate::lint::Lint;
+use crate::lint::LintLevels;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -183,7 +185,7 @@ impl Compiler<'_> {
         if let (Field::Given(at, _), true) = (&entry.unroll, form.unused().unroll) {
             self.warn(
                 *at,
-                "unused-unroll",
+                Lint::UnusedUnroll,
                 "`unroll` has no effect: nothing in the form recurs",
                 "remove it",
             );
@@ -191,7 +193,7 @@ impl Compiler<'_> {
         for (at, Filled(name)) in given(&entry.annotations) {
             if form.unused().annotations.contains(name) {
                 let reason = format!("`{}` has no effect: the form does not have it", name.escape_debug());
-                self.warn(at, "unused-annotation", reason, "remove it");
+                self.warn(at, Lint::UnusedAnnotation, reason, "remove it");
             }
         }
     }
@@ -212,7 +214,7 @@ impl Compiler<'_> {
         };
         if !fields.any(counts) {
             let reason = "`limiter_keys` has no effect: no rate is limited";
-            self.warn(*at, "unused-limiter-keys", reason, "remove it, or say a rate under `limits`");
+            self.warn(*at, Lint::UnusedLimiterKeys, reason, "remove it, or say a rate under `limits`");
         }
     }
 

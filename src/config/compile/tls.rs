@@ -7,6 +7,7 @@ use crate::config::raw;
 use crate::config::tree::Mark;
 use crate::config::words::Filled;
 use crate::gateway::Server;
+use crate::lint::Lint;
 use crate::tls::{Certificates, Identity, Part, Trust, Unusable};
 use std::time::SystemTime;
 
@@ -57,7 +58,7 @@ impl Compiler<'_> {
                 if identity.names.is_empty() {
                     self.warn(
                         at,
-                        "nameless-certificate",
+                        Lint::NamelessCertificate,
                         "this certificate has no DNS name (subjectAltName): no client that asks for a name takes it",
                         "have it made with one: `openssl req -addext subjectAltName=DNS:api.example.com …`",
                     );
@@ -166,7 +167,7 @@ impl Compiler<'_> {
         if self.files.is_open_to_all(key) {
             self.warn(
                 *key_at,
-                "readable-key",
+                Lint::ReadableKey,
                 format!("every user of this machine can read {key}, or may write to it"),
                 "chmod 640, or 600",
             );
@@ -180,14 +181,14 @@ impl Compiler<'_> {
         if identity.validity.is_over(now) {
             self.warn(
                 at,
-                "expired-certificate",
+                Lint::ExpiredCertificate,
                 format!("{name} has expired: whoever verifies it will not go on"),
                 "renew it; it is taken over while this runs",
             );
         } else if identity.validity.is_to_come(now) {
             self.warn(
                 at,
-                "future-certificate",
+                Lint::FutureCertificate,
                 format!("{name} is not valid yet: whoever verifies it will not go on"),
                 "compare this machine's clock with the certificate's dates",
             );
@@ -195,7 +196,7 @@ impl Compiler<'_> {
         if let Some(number) = identity.unlinked {
             self.warn(
                 at,
-                "unlinked-certificate",
+                Lint::UnlinkedCertificate,
                 format!("certificate {number} of {name} was not issued by the one behind it"),
                 "the site's own comes first, then each one's issuer; leave out what is not of the chain",
             );

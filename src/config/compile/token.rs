@@ -8,6 +8,7 @@ use crate::config::raw::{self, TokenClass};
 use crate::config::tree::Mark;
 use crate::config::words::{HashWord, parse_name};
 use crate::gateway::{Guard, Token, TokenHash};
+use crate::lint::Lint;
 use std::cell::Cell;
 
 /// What makes a hash, for whoever has none.
@@ -177,7 +178,7 @@ impl Compiler<'_> {
             };
             if let Some(reason) = unused {
                 let suggestion = "remove it, or name it in a route's `tokens`; operator tokens need `admin`";
-                self.warn(name.mark, "unused-token", reason, suggestion);
+                self.warn(name.mark, Lint::UnusedToken, reason, suggestion);
             }
         }
         Guard::new(tokens)
@@ -190,7 +191,7 @@ impl Compiler<'_> {
             if !entry.tokens.is_absent() && name.0.eq_ignore_ascii_case("authorization") {
                 self.warn(
                     at,
-                    "passed-token",
+                    Lint::PassedToken,
                     "the backend is sent the token that opens this route",
                     "set a secret of the backend's own with `set_headers`",
                 );

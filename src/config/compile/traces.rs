@@ -6,6 +6,7 @@ use crate::config::field::Field;
 use crate::config::raw;
 use crate::config::words::{Filled, OtlpUrl, Share};
 use crate::gateway::Sampling;
+use crate::lint::Lint;
 
 /// Fields of the POST that are written for every collector.
 const OURS: [&str; 4] = ["content-encoding", "content-type", "host", "user-agent"];
@@ -18,7 +19,7 @@ impl Compiler<'_> {
         if let (Field::Given(at, Share(0)), None) = (&entry.sample, given(&file.trusted_proxies).next()) {
             self.warn(
                 *at,
-                "traces",
+                Lint::Traces,
                 "nothing is recorded: only a proxy in `trusted_proxies` can ask for it, and there is none",
                 "name your proxies, or write the share that is recorded, `sample: 0.01`",
             );

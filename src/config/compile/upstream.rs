@@ -10,6 +10,7 @@ use crate::form::CompiledForm;
 use crate::gateway::{
     Balance, Ejection, Fleet, HashBy, HealthCheck, MOST_SERVERS, Piece, Seat, Server, Timeouts, Upstream,
 };
+use crate::lint::Lint;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
@@ -134,7 +135,7 @@ impl Compiler<'_> {
             {
                 self.warn(
                     at,
-                    "single-server-balance",
+                    Lint::SingleServerBalance,
                     format!("`{key}` has no effect: there is one server"),
                     format!("name a second server, or remove `{key}`"),
                 );
@@ -144,7 +145,7 @@ impl Compiler<'_> {
         if let (Field::Given(_, 0), Some(at)) = (&entry.keepalive, idle) {
             self.warn(
                 at,
-                "unused-idle",
+                Lint::UnusedIdle,
                 "`idle` has no effect beside `keepalive: 0`: no connection is kept",
                 "remove one of them",
             );
@@ -195,7 +196,7 @@ impl Compiler<'_> {
         if servers == 1 {
             self.warn(
                 *at,
-                "single-server-ejection",
+                Lint::SingleServerEjection,
                 "the only server is never ejected",
                 "name a second server, or remove `eject`",
             );
@@ -217,7 +218,7 @@ impl Compiler<'_> {
         {
             self.warn(
                 at,
-                "slow-exchange",
+                Lint::SlowExchange,
                 "callers with a round trip of 45s give up before this and do not learn what happened",
                 "40s or less",
             );
@@ -268,7 +269,7 @@ impl Compiler<'_> {
             if !backend.used.get() {
                 self.warn(
                     name.mark,
-                    "unused-upstream",
+                    Lint::UnusedUpstream,
                     format!("no route goes to upstream `{}`", name.text),
                     "remove it, or name it in a route's `upstream.to`",
                 );

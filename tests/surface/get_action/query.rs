@@ -2,9 +2,10 @@
 
 use super::file;
 use crate::support::cases;
-use formgate::form::{CompiledForm, FormOptions, LintLevels, Numbers};
+use formgate::form::{CompiledForm, FormOptions, Numbers};
 use formgate::gateway::{Dropped, Flaw, MAX_QUERY, Plan};
 use formgate::json::Document;
+use formgate::lint::LintLevels;
 use proptest::prelude::*;
 
 pub(super) fn plan(form: &str) -> Plan {
