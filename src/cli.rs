@@ -52,6 +52,7 @@ Examples:
   formgate check --json | jq .faults
   formgate check --decoders               whether constrained decoding holds each form
   formgate check --decoders=openai-strict,xgrammar --deny-warnings
+  formgate explain --lint unbounded-array what a warning means, and what to write instead
   formgate check --schema > schema.json   what editors complete the file with:
                                           # yaml-language-server: $schema=schema.json";
 
@@ -75,6 +76,7 @@ Examples:
   formgate explain staging.yaml /api/v2/meetings/start body.json
   formgate explain --config /etc/formgate/gateway.yaml /api/v2/meetings/start
   formgate explain --reason key_conflict  what a reason in metrics and log means, and who mends it
+  formgate explain --lint unbounded-array what a warning of `check` means, and what to write instead
 
 ROUTE is an address, which starts with `/`, or a name. Of two words, the first is CONFIG if it ends in .yaml or \
 .yml, or is neither an address nor a name. BODY is a file; `-`, or no BODY, is standard input. Without CONFIG it is \
@@ -143,7 +145,7 @@ enum Verb {
     #[command(after_help = DIFF_EXAMPLES)]
     Diff(diff::Arguments),
     /// Say why a body is accepted or refused at an address, offline.
-    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ROUTE [BODY]\n       formgate explain --reason NAME")]
+    #[command(after_help = EXPLAIN_EXAMPLES, override_usage = "formgate explain [CONFIG] ROUTE [BODY]\n       formgate explain --reason NAME\n       formgate explain --lint NAME")]
     Explain(explain::Arguments),
     /// Make a bearer token and its line for the configuration, or hash one that exists.
     #[command(after_help = TOKEN_EXAMPLES)]

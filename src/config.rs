@@ -26,6 +26,7 @@ mod tree;
 mod words;
 
 pub use fault::Fault;
+pub(crate) use fault::nearest;
 pub(crate) use foreign::{Foreign, read_foreign};
 pub use settings::{
     AccessLog, AdminAddress, Collector, Listen, OnWidening, Policy, RedisAddress, RedisStore, Secret,

@@ -8,6 +8,7 @@ use super::{CONFIG, USAGE, default_config};
 use crate::config;
 use crate::gateway::{Outbound, Route, judge, sentence};
 use crate::json::Document;
+use crate::lint::{Lint, Subject};
 use crate::telemetry::{reason_label, reasons};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Read};
@@ -23,8 +24,11 @@ pub struct Arguments {
     /// Say what a reason in metrics and log means and who mends it; `all` for all of them.
     #[arg(long, value_name = "NAME", conflicts_with = "config")]
     reason: Option<String>,
+    /// Say what a lint of `check` means, what to do, and how to say that it is meant; `all` for all of them.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["config", "reason"])]
+    lint: Option<String>,
     /// `[CONFIG] ROUTE [BODY]`, see below. ROUTE is an address or a name.
-    #[arg(required_unless_present = "reason", conflicts_with = "reason", num_args = 1..=3, value_name = "WORD")]
+    #[arg(required_unless_present_any = ["reason", "lint"], conflicts_with_all = ["reason", "lint"], num_args = 1..=3, value_name = "WORD")]
     words: Vec<String>,
 }
 
@@ -42,6 +46,9 @@ struct Question {
 pub fn run(arguments: &Arguments) -> ExitCode {
     if let Some(name) = &arguments.reason {
         return mean(name);
+    }
+    if let Some(name) = &arguments.lint {
+        return mean_lint(name);
     }
     let question = match tell_apart(arguments.config.clone(), &arguments.words) {
         Ok(question) => question,
@@ -79,6 +86,34 @@ fn mean(name: &str) -> ExitCode {
     if meant.is_empty() {
         let known: Vec<_> = reasons().map(reason_label).collect();
         return usage(&format!("no reason `{}`; there is {}", printable(name), known.join(", ")));
+    }
+    to_stdout(&meant, ExitCode::SUCCESS)
+}
+
+/// What a lint means.
+fn mean_lint(name: &str) -> ExitCode {
+    let mut meant = String::new();
+    for lint in Lint::ALL.iter().copied().filter(|lint| name == "all" || lint.name() == name) {
+        let word = lint.name();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(meant, "{word}: {}\n    help: {}", lint.meaning(), lint.remedy());
+        match lint.subject() {
+            Subject::Form(_) => {
+                let _ = writeln!(
+                    meant,
+                    "    meant: `lints: {{ {word}: allow }}` on the route, or at the top for all"
+                );
+            }
+            Subject::File => {}
+        }
+    }
+    if meant.is_empty() {
+        let known = || Lint::ALL.iter().map(|lint| lint.name());
+        let suggestion = match config::nearest(name, known()) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("there is {}", known().collect::<Vec<_>>().join(", ")),
+        };
+        return usage(&format!("no lint `{}`; {suggestion}", printable(name)));
     }
     to_stdout(&meant, ExitCode::SUCCESS)
 }

@@ -9,6 +9,7 @@ mod secrets;
 mod shipped;
 mod traces;
 mod verbs;
+mod warnings;
 
 use std::path::{Path, PathBuf};
 
