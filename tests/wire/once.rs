@@ -2,9 +2,11 @@
 //! the outcome `unknown`; only a failed connect may be tried again.
 
 use crate::support::backend::{json, nobody, read_request, reset};
-use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, Setup, eventually};
+use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, PATIENCE, Setup, eventually};
 use std::io::{Read, Write};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -151,19 +153,44 @@ fn a_second_answer_is_never_given_to_the_next_act() {
 /// The same for an answer that comes before it is asked for, on a connection that lies idle.
 #[test]
 fn an_answer_out_of_turn_is_never_given_to_the_next_act() {
-    let backend = Backend::scripted(|_, stream| {
+    // Nothing here waits for a time: the answer out of turn is sent once the client has its own, the next act once it lies
+    // at the gateway. Of an act that is sent before that, nobody could say that it is not its answer.
+    let (had, has_answer) = channel();
+    let (sent, lies_there) = channel();
+    let has_answer = Mutex::new(has_answer);
+    let backend = Backend::scripted(move |_, stream| {
         let _ = stream.write_all(&json(r#"{"ok":true}"#));
-        std::thread::sleep(Duration::from_millis(60));
-        let _ = stream.write_all(&json(r#"{"stolen":true}"#));
+        if has_answer.lock().unwrap().recv_timeout(PATIENCE).is_ok() {
+            let _ = stream.write_all(&json(r#"{"stolen":true}"#));
+            eventually("what was sent lies at the gateway", || has_arrived(stream));
+            let _ = sent.send(());
+        }
         After::Keep
     });
     let gate = one_worker(&backend);
     for _ in 0..3 {
         let response = gate.post(MEETING, MEETING_BODY);
-        assert!(response.status != 200 || !response.text().contains("stolen"), "{}", response.text());
-        std::thread::sleep(Duration::from_millis(150));
+        assert_eq!((response.status, response.text()), (200, r#"{"ok":true}"#));
+        had.send(()).unwrap();
+        lies_there.recv_timeout(PATIENCE).unwrap();
     }
     assert_eq!(backend.count(), 3);
+    assert!(backend.seen().iter().all(|seen| seen.nth == 0), "a connection with bytes left over was used");
+}
+
+/// Whether what was written has come to the other end of a connection on this machine, read or not. The kernel's table
+/// (proc(5), `/proc/net/tcp`) has what is not acknowledged yet; a connection that is gone has nothing on its way.
+fn has_arrived(stream: &TcpStream) -> bool {
+    let (Ok(own), Ok(peer)) = (stream.local_addr(), stream.peer_addr()) else { return true };
+    let hex = |address: SocketAddr| match address.ip() {
+        IpAddr::V4(ip) => format!("{:08X}:{:04X}", u32::from_ne_bytes(ip.octets()), address.port()),
+        IpAddr::V6(_) => panic!("backends listen on IPv4"),
+    };
+    let ends = format!(" {} {} ", hex(own), hex(peer));
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let line = table.lines().find_map(|line| line.split_once(&ends));
+    // Behind the ends: the state, then `tx_queue:rx_queue`.
+    line.is_none_or(|(_, rest)| rest.split(' ').nth(1).unwrap().starts_with("00000000:"))
 }
 
 /// Nothing listens: nothing was sent, 503, and the next try may succeed.
@@ -289,7 +316,7 @@ fn a_client_that_leaves_does_not_undo_the_act() {
 /// An idle connection goes when its time is over, not only when the next act looks for one.
 #[test]
 fn idle_connections_end_by_themselves() {
-    let (ended, told) = std::sync::mpsc::channel();
+    let (ended, told) = channel();
     let backend = Backend::raw(move |_, mut stream| {
         let mut pending = Vec::new();
         if read_request(&mut stream, &mut pending).is_some() {
