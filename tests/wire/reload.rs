@@ -231,7 +231,8 @@ fn routes_come_and_go() {
     assert_eq!(gate.get("/other").status, 404);
 }
 
-/// What a reload has changed is said in its answer: of the form, and of what else the route says.
+/// What a reload has changed is said in its answer: of the form, and of what else the route says. The page shows one that
+/// has the same members.
 #[test]
 fn the_answer_says_which_other_keys_have_changed() {
     let backend = Backend::agreeing();
@@ -244,4 +245,17 @@ fn the_answer_says_which_other_keys_have_changed() {
     assert_eq!(answer["result"], "published", "{answer}");
     assert_eq!(answer["changes"], json!({ "flip": "same" }), "{answer}");
     assert_eq!(answer["others"], json!({ "flip": ["upstream.path", "max_body"] }), "{answer}");
+
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/operating.md")).unwrap();
+    let (_, block) = page.split_once("/-/reload`, after").unwrap().1.split_once("```json\n").unwrap();
+    let shown: serde_json::Value = serde_json::from_str(block.split_once("```").unwrap().0).unwrap();
+    let members = |value: &serde_json::Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    assert_eq!(members(&shown), members(&answer));
+    for member in ["changes", "others"] {
+        assert!(
+            page.contains(&format!("`{member}` has ")),
+            "docs/operating.md does not say what `{member}` is"
+        );
+    }
 }
