@@ -37,6 +37,7 @@ mod replay;
 mod request;
 mod resolve;
 mod run;
+mod socket;
 mod supervisor;
 mod tls;
 mod upkeep;

@@ -7,6 +7,7 @@
 use super::connection::{BodyBounds, CLOSE, Connection, HeadBounds, Opening};
 use super::head::{FIELDS, Request, read};
 use super::listen::Serve;
+use super::socket::Socket;
 use super::{App, Counted, fleet, log};
 use crate::config::Policy;
 use crate::gateway::{Reply, RouteChange, judge};
@@ -15,7 +16,6 @@ use crate::live::{Reload, Status};
 use crate::reason::Face;
 use crate::telemetry::render_servers;
 use bytes::Bytes;
-use pingora_core::protocols::Stream;
 use pingora_core::server::ShutdownWatch;
 use serde_json::{Value, json};
 use std::mem::MaybeUninit;
@@ -46,18 +46,18 @@ pub(super) struct Door {
 }
 
 impl Serve for Door {
-    async fn serve(self: Arc<Self>, stream: Stream, _peer: IpAddr, _shutdown: ShutdownWatch) {
+    async fn serve(self: Arc<Self>, socket: Socket, _peer: IpAddr, _shutdown: ShutdownWatch) {
         let (_counted, open) = Counted::one(&self.app.admin_connections);
         if open <= CONNECTIONS {
-            converse(&self.app, stream, self.by_file).await;
+            converse(&self.app, socket, self.by_file).await;
         }
     }
 }
 
-async fn converse(app: &Arc<App>, stream: Stream, trusted: bool) {
-    let mut connection = Connection::new(stream);
+async fn converse(app: &Arc<App>, socket: Socket, trusted: bool) {
+    let mut connection = Connection::new(Box::new(socket));
     loop {
-        let Opening::Head(bytes) = connection.next_head(BOUNDS).await else {
+        let Opening::Head(bytes) = connection.next_head(BOUNDS, Instant::now()).await else {
             return;
         };
         let mut room = [const { MaybeUninit::uninit() }; FIELDS];

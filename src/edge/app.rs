@@ -4,10 +4,11 @@ use super::connection::{BodyBounds, CLOSE, Collected, Connection, HeadBounds, Op
 use super::head::{FIELDS, Framing, Request, read};
 use super::listen::Serve;
 use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
+use super::socket::Socket;
 use super::{App, Counted, Stray, http2, tls};
 use crate::gateway::Head;
 use crate::reason::Reason;
-use pingora_core::protocols::{ALPN, Stream};
+use pingora_core::protocols::ALPN;
 use pingora_core::server::ShutdownWatch;
 use std::mem::MaybeUninit;
 use std::net::IpAddr;
@@ -22,16 +23,16 @@ pub(super) struct Door {
 }
 
 impl Serve for Door {
-    async fn serve(self: Arc<Self>, stream: Stream, peer: IpAddr, shutdown: ShutdownWatch) {
+    async fn serve(self: Arc<Self>, socket: Socket, peer: IpAddr, shutdown: ShutdownWatch) {
         let app = &self.app;
         let (_counted, open) = Counted::one(&app.connections);
         if open > app.max_connections {
             return app.telemetry.connections_refused.inc();
         }
         let Some(acceptor) = &self.tls else {
-            return app.serve(Connection::new(stream), peer, "http", &shutdown).await;
+            return app.serve(Connection::new(Box::new(socket)), peer, "http", &shutdown).await;
         };
-        let Some(stream) = Box::pin(acceptor.accept(app, stream)).await else { return };
+        let Some(stream) = Box::pin(acceptor.accept(app, socket)).await else { return };
         if matches!(stream.selected_alpn_proto(), Some(ALPN::H2)) {
             let connection = Connection::new(stream);
             Box::pin(http2::serve(Arc::clone(app), connection, peer, "https", &shutdown)).await;
@@ -43,7 +44,8 @@ impl Serve for Door {
 
 /// How a connection goes on after one request.
 enum Next {
-    Request,
+    /// Another request, which it waits for since then.
+    Request(Instant),
     Linger,
     Close,
 }
@@ -59,8 +61,9 @@ impl App {
         // A client that has just connected has something to say. On TLS it has said that it is not HTTP/2.
         let first = scheme == "http";
         let mut bounds = HeadBounds { idle: self.bounds.deadline, first, ..self.bounds };
+        let mut since = Instant::now();
         loop {
-            let opening = connection.next_head(bounds).await;
+            let opening = connection.next_head(bounds, since).await;
             bounds = self.bounds;
             // What is rare is on the heap: a connection that waits carries no room for it.
             let head = match opening {
@@ -83,7 +86,7 @@ impl App {
                 Ok(request) => self.answer(&mut connection, &request).await,
             };
             match next {
-                Next::Request => {}
+                Next::Request(ended) => since = ended,
                 Next::Linger => return Box::pin(connection.linger()).await,
                 Next::Close => return,
             }
@@ -97,7 +100,7 @@ impl App {
         let decision = decide(self, &snapshot, head, &mut body).await;
         let closes = *close || self.is_leaving();
         let sent = respond(body.connection, &decision, closes).await;
-        decision.record(self, &snapshot, head, sent);
+        let ended = decision.record(self, &snapshot, head, sent);
         if !sent {
             return Next::Close;
         }
@@ -105,9 +108,9 @@ impl App {
             return Next::Linger;
         }
         match decision.unread {
-            None => Next::Request,
+            None => Next::Request(ended),
             Some(by) => match body.discard(UNWANTED, by).await {
-                Ok(End::Reached) => Next::Request,
+                Ok(End::Reached) => Next::Request(Instant::now()),
                 Ok(End::Lost) | Err(_) => Next::Linger,
             },
         }

@@ -102,11 +102,12 @@ impl Connection {
         (self.stream, self.input)
     }
 
-    pub(super) async fn next_head(&mut self, bounds: HeadBounds) -> Opening {
+    /// `since`: when it began to wait for it, lately.
+    pub(super) async fn next_head(&mut self, bounds: HeadBounds, since: Instant) -> Opening {
         if self.input.is_empty() {
             self.input = BytesMut::new();
             let first_read = first_read(&mut self.stream, &mut self.input, FIRST_READ);
-            match self.alarm.within(bounds.idle, first_read).await {
+            match self.alarm.until(since + bounds.idle, first_read).await {
                 Ok(0) | Err(_) => return Opening::Closed,
                 Ok(_) => {}
             }

@@ -4,6 +4,7 @@ use super::connection::{Collected, Connection};
 use super::frames::Timed;
 use super::head::{FIELDS, is_target};
 use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
+use super::socket::Socket;
 use super::{App, Counted, Stray};
 use crate::gateway::{Field, Head, Length};
 use crate::reason::Reason;
@@ -12,7 +13,6 @@ use bytes::{Bytes, BytesMut};
 use pingora_core::apps::{HttpServerApp, HttpServerOptions, ReusedHttpStream, ServerApp};
 use pingora_core::protocols::Stream;
 use pingora_core::protocols::http::ServerSession;
-use pingora_core::protocols::l4::stream::Stream as L4Stream;
 use pingora_core::server::ShutdownWatch;
 use pingora_http::ResponseHeader;
 use pingora_timeout::timeout;
@@ -57,9 +57,9 @@ fn unread(stream: Stream, input: &[u8]) -> Option<Stream> {
     if input.is_empty() {
         return Some(stream);
     }
-    let mut stream = stream.into_any().downcast::<L4Stream>().ok()?;
-    stream.rewind(input);
-    Some(stream)
+    let mut socket = stream.into_any().downcast::<Socket>().ok()?;
+    socket.rewind(input);
+    Some(socket)
 }
 
 #[async_trait]

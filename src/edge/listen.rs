@@ -4,9 +4,8 @@
 //! that with several workers most of what happens on a connection wakes one worker to wake another.
 
 use super::run::ServeError;
+use super::socket::Socket;
 use crate::config::{AdminAddress, Listen, Settings};
-use pingora_core::protocols::Stream;
-use pingora_core::protocols::l4::stream::Stream as L4Stream;
 use pingora_core::server::ShutdownWatch;
 use rustix::io::ioctl_fionbio;
 use rustix::net::listen;
@@ -113,7 +112,7 @@ pub(super) trait Serve: Send + Sync + 'static {
     /// Serves one to its end. `peer` is the other end; that of a unix socket is this machine.
     fn serve(
         self: Arc<Self>,
-        stream: Stream,
+        socket: Socket,
         peer: IpAddr,
         shutdown: ShutdownWatch,
     ) -> impl Future<Output = ()> + Send;
@@ -129,22 +128,22 @@ impl Listener {
     ) -> io::Result<()> {
         // A descriptor of its own: once nobody accepts any more, and none is kept to be handed over, nobody can connect.
         let socket = self.socket.try_clone()?;
-        let socket = if self.is_unix {
-            Socket::Unix(tokio::net::UnixListener::from_std(socket.into())?)
+        let door = if self.is_unix {
+            Door::Unix(tokio::net::UnixListener::from_std(socket.into())?)
         } else {
-            Socket::Tcp(tokio::net::TcpListener::from_std(socket.into())?)
+            Door::Tcp(tokio::net::TcpListener::from_std(socket.into())?)
         };
         let serve = Arc::new(serve);
         tokio::spawn(async move {
             for worker in workers.iter().cycle() {
                 let accepted = tokio::select! {
-                    accepted = socket.next() => accepted,
+                    accepted = door.next() => accepted,
                     _ = shutdown.wait_for(|stop| *stop) => return,
                 };
                 let (serve, shutdown) = (Arc::clone(&serve), shutdown.clone());
                 worker.spawn(async move {
                     match accepted.registered() {
-                        Ok((stream, peer)) => serve.serve(stream, peer, shutdown).await,
+                        Ok((socket, peer)) => serve.serve(socket, peer, shutdown).await,
                         Err(error) => tracing::debug!(%error, "a connection was gone before it was served"),
                     }
                 });
@@ -155,7 +154,7 @@ impl Listener {
 }
 
 /// A listener that is accepted from.
-enum Socket {
+enum Door {
     Tcp(tokio::net::TcpListener),
     Unix(tokio::net::UnixListener),
 }
@@ -166,7 +165,7 @@ enum Accepted {
     Unix(UnixStream),
 }
 
-impl Socket {
+impl Door {
     async fn next(&self) -> Accepted {
         loop {
             let accepted = match self {
@@ -193,16 +192,16 @@ impl Socket {
 
 impl Accepted {
     /// The stream, woken for by the runtime that this is called in; and the other end.
-    fn registered(self) -> io::Result<(Stream, IpAddr)> {
+    fn registered(self) -> io::Result<(Socket, IpAddr)> {
         match self {
             Self::Tcp(stream, peer) => {
                 let stream = tokio::net::TcpStream::from_std(stream)?;
                 stream.set_nodelay(true)?;
-                Ok((Box::new(L4Stream::from(stream)), peer))
+                Ok((stream.into(), peer))
             }
             Self::Unix(stream) => {
                 let stream = tokio::net::UnixStream::from_std(stream)?;
-                Ok((Box::new(L4Stream::from(stream)), IpAddr::V4(Ipv4Addr::LOCALHOST)))
+                Ok((stream.into(), IpAddr::V4(Ipv4Addr::LOCALHOST)))
             }
         }
     }

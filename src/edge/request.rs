@@ -385,8 +385,9 @@ impl Decision {
         self.ids.request.as_bytes()
     }
 
-    /// One line, one count; after the answer was sent, or could not be.
-    pub(super) fn record(&self, app: &App, snapshot: &Snapshot, head: &Head<'_>, sent: bool) {
+    /// One line, one count; after the answer was sent, or could not be. And when that was.
+    pub(super) fn record(&self, app: &App, snapshot: &Snapshot, head: &Head<'_>, sent: bool) -> Instant {
+        let ended = Instant::now();
         // Nothing was sent on, and nobody was there to be told.
         let abandoned = !sent && self.upstream.is_none() && self.spot.is_some();
         let meters = self.spot.and_then(|spot| snapshot.meters.at(spot));
@@ -403,7 +404,7 @@ impl Decision {
                 status: if sent { self.reply.status } else { 0 },
                 bytes_in: self.bytes_in,
                 bytes_out: if sent { self.reply.body.len() } else { 0 },
-                took: self.began.elapsed(),
+                took: ended - self.began,
                 upstream: self.upstream,
                 replay: self.replay,
                 client: self.client,
@@ -412,6 +413,7 @@ impl Decision {
                 ids: &self.ids,
             },
         );
+        ended
     }
 }
 

@@ -5,13 +5,13 @@ use super::sealed::Sealed;
 use super::wire::Wire;
 use crate::edge::App;
 use crate::edge::connection::{CLOSE, Connection};
+use crate::edge::socket::Socket;
 use crate::gateway::Reply;
 use crate::live::Live;
 use crate::reason::Face;
 use crate::telemetry::Handshake;
 use crate::tls::provider;
 use pingora_core::protocols::Stream;
-use pingora_core::protocols::l4::stream::Stream as L4Stream;
 use pingora_timeout::timeout;
 use rustls::crypto::ring::Ticketer;
 use rustls::server::{ClientHello, NoServerSessionStorage, ResolvesServerCert};
@@ -65,16 +65,15 @@ impl Acceptor {
     }
 
     /// The connection, encrypted; none when there is nothing to go on with.
-    pub(in crate::edge) async fn accept(&self, app: &App, stream: Stream) -> Option<Stream> {
-        let mut stream = stream.into_any().downcast::<L4Stream>().ok()?;
+    pub(in crate::edge) async fn accept(&self, app: &App, mut socket: Socket) -> Option<Stream> {
         let handshake = async {
             // Before there is a session: who says nothing costs no more than on a listener in the clear.
-            match begin(&mut stream).await? {
+            match begin(&mut socket).await? {
                 Beginning::Tls => {}
-                Beginning::Http => return Err(Failure::Clear(stream)),
+                Beginning::Http => return Err(Failure::Clear(socket)),
                 Beginning::Other => return Err(Failure::Other(Handshake::Malformed)),
             }
-            Ok(self.0.accept(Wire::new(stream, CLIENT_HANDSHAKE)).await?)
+            Ok(self.0.accept(Wire::new(Box::new(socket), CLIENT_HANDSHAKE)).await?)
         };
         let outcome = timeout(app.bounds.deadline, handshake).await;
         let result = match outcome {
@@ -83,9 +82,9 @@ impl Acceptor {
                 app.telemetry.count_handshake(if resumed { Handshake::Resumed } else { Handshake::Done });
                 return Some(Box::new(Sealed::new(TlsStream::Server(stream))));
             }
-            Ok(Err(Failure::Clear(stream))) => {
+            Ok(Err(Failure::Clear(socket))) => {
                 app.telemetry.count_handshake(Handshake::Clear);
-                turn_away(stream).await;
+                turn_away(socket).await;
                 return None;
             }
             Ok(Err(Failure::Other(result))) => result,
@@ -98,7 +97,7 @@ impl Acceptor {
 
 enum Failure {
     /// HTTP where TLS was expected.
-    Clear(Box<L4Stream>),
+    Clear(Socket),
     Other(Handshake),
 }
 
@@ -109,11 +108,11 @@ enum Beginning {
 }
 
 /// Waits for the first bytes, and puts them back.
-async fn begin(stream: &mut L4Stream) -> io::Result<Beginning> {
+async fn begin(socket: &mut Socket) -> io::Result<Beginning> {
     let (beginning, bytes) = std::future::poll_fn(|context| {
         let mut room = [0; 2048];
         let mut room = ReadBuf::new(&mut room);
-        ready!(Pin::new(&mut *stream).poll_read(context, &mut room))?;
+        ready!(Pin::new(&mut *socket).poll_read(context, &mut room))?;
         let bytes = room.filled();
         let beginning = match bytes.first() {
             None => return io::Result::Err(io::ErrorKind::UnexpectedEof.into()).into(),
@@ -124,13 +123,13 @@ async fn begin(stream: &mut L4Stream) -> io::Result<Beginning> {
         io::Result::Ok((beginning, bytes.to_vec())).into()
     })
     .await?;
-    stream.rewind(&bytes);
+    socket.rewind(&bytes);
     Ok(beginning)
 }
 
 /// 400 in the clear, as to every request that is none.
-async fn turn_away(stream: Box<L4Stream>) {
-    let mut connection = Connection::new(stream);
+async fn turn_away(socket: Socket) {
+    let mut connection = Connection::new(Box::new(socket));
     if connection.respond(&Reply::of(Face::BadRequest), &[CLOSE]).await.is_ok() {
         connection.linger().await;
     }
