@@ -141,7 +141,7 @@ lints! {
         "nothing asks for this token: its holder opens nothing with it, and the route it was meant for may be open to everyone",
         do "remove it, or name it in a route's `tokens`; operator tokens need `admin`";
     UnusedStore is "unused-store" of Subject::File,
-        "`store` is set up and no route keeps records: no act is done only once",
+        "`store` is set up and nothing is written into it: no route keeps records, so no act is done only once",
         do "remove it, or say `idempotency: optional` on a route";
     UnusedLimiterKeys is "unused-limiter-keys" of Subject::File,
         "`limiter_keys` bounds what limiters remember, and no rate is limited: it has no effect",

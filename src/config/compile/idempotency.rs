@@ -15,11 +15,15 @@ const KEEP: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_h
 const WAIT: Duration = Duration::from_mins(1);
 
 impl Compiler<'_> {
-    /// A file that nothing is written into.
+    /// A store that nothing is written into: no record, and, where it is shared, no rate.
     pub(super) fn warn_of_unused_store(&self, file: &raw::File, routes: &[Located]) {
-        if let Field::Given(at, Either::Mapping(_)) = &file.store
-            && !routes.iter().any(|located| located.route.keeps_records())
-        {
+        let Field::Given(at, Either::Mapping(store)) = &file.store else { return };
+        let shares = match store.limits.given() {
+            None | Some(raw::Rates::Shared) => !store.redis.is_absent(),
+            Some(raw::Rates::Local) => false,
+        };
+        let counts = shares && Self::limits_rates(file);
+        if !counts && !routes.iter().any(|located| located.route.keeps_records()) {
             let reason = "no route keeps records";
             self.warn(*at, Lint::UnusedStore, reason, "remove it, or say `idempotency: optional` on a route");
         }

@@ -201,6 +201,14 @@ impl Compiler<'_> {
     /// A bound on what limiters remember, where there is none.
     pub(super) fn warn_of_limiter_keys(&self, file: &raw::File) {
         let Field::Given(at, _) = &file.limiter_keys else { return };
+        if !Self::limits_rates(file) {
+            let reason = "`limiter_keys` has no effect: no rate is limited";
+            self.warn(*at, Lint::UnusedLimiterKeys, reason, "remove it, or say a rate under `limits`");
+        }
+    }
+
+    /// Whether some rate is limited somewhere in the file.
+    pub(super) fn limits_rates(file: &raw::File) -> bool {
         let mut fields = given(&file.routes)
             .map(|(_, route)| &route.limits)
             .chain(file.defaults.given().map(|defaults| &defaults.limits));
@@ -212,10 +220,7 @@ impl Compiler<'_> {
                 .iter()
                 .any(|rate| !matches!(rate, Field::Absent | Field::Given(_, RateWord(None)))),
         };
-        if !fields.any(counts) {
-            let reason = "`limiter_keys` has no effect: no rate is limited";
-            self.warn(*at, Lint::UnusedLimiterKeys, reason, "remove it, or say a rate under `limits`");
-        }
+        fields.any(counts)
     }
 
     pub(super) fn max_body(&self, entry: &raw::Route, defaults: &Defaults<'_>) -> usize {
