@@ -35,6 +35,7 @@ pub use settings::{
 pub use stock::Stock;
 
 use crate::gateway::{Gateway, PublicName};
+use crate::lint::LintLevels;
 use crate::surface::Desks;
 use compile::Compiler;
 use fault::Findings;
@@ -140,6 +141,7 @@ fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<
         files,
         form_faults: Vec::new(),
         form_warnings: Vec::new(),
+        levels: LintLevels::default(),
         expiries: Vec::new(),
         earlier,
         stock: Stock::default(),

@@ -1,23 +1,23 @@
 //! Lints: what a form or a file may say, and better would not. Each has a stable name, what it means and what to do;
-//! those of forms have a level, per gateway and per route.
+//! a level says how much weight it has.
 
 /// How much weight a lint has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Level {
     /// Not looked at.
     Allow,
-    /// Reported; the form loads.
+    /// Reported; the file loads.
     Warn,
-    /// Refuses the form.
+    /// Refuses the file.
     Deny,
 }
 
-/// What a lint looks at: this decides whether its level can be said.
+/// What a lint looks at: this decides where its level can be said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Subject {
-    /// A form, at this level where `lints` says no other.
+    /// A form, at this level where `lints` of the file or of the route says no other.
     Form(Level),
-    /// The file, or what it names: always reported.
+    /// The file, or what it names: reported where `lints` of the file says no other.
     File,
 }
 
@@ -169,12 +169,12 @@ impl Lint {
         Self::ALL.iter().copied().find(|lint| lint.name() == name)
     }
 
-    /// Those whose level can be said.
-    pub fn of_forms() -> impl Iterator<Item = Self> {
-        Self::ALL.iter().copied().filter(|lint| match lint.subject() {
+    /// Whether it looks at a form: a route has one, and can say its level.
+    pub fn is_of_form(self) -> bool {
+        match self.subject() {
             Subject::Form(_) => true,
             Subject::File => false,
-        })
+        }
     }
 }
 

@@ -97,15 +97,11 @@ fn mean_lint(name: &str) -> ExitCode {
         let word = lint.name();
         // Writing to a `String` cannot fail.
         let _ = writeln!(meant, "{word}: {}\n    help: {}", lint.meaning(), lint.remedy());
-        match lint.subject() {
-            Subject::Form(_) => {
-                let _ = writeln!(
-                    meant,
-                    "    meant: `lints: {{ {word}: allow }}` on the route, or at the top for all"
-                );
-            }
-            Subject::File => {}
-        }
+        let place = match lint.subject() {
+            Subject::Form(_) => "on the route, or at the top of the file for all",
+            Subject::File => "at the top of the file",
+        };
+        let _ = writeln!(meant, "    meant: `lints: {{ {word}: allow }}` {place}");
     }
     if meant.is_empty() {
         let known = || Lint::ALL.iter().map(|lint| lint.name());

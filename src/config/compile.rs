@@ -32,7 +32,7 @@ use super::tree::{Mark, Tree};
 use super::words::Size;
 use super::{Settings, words};
 use crate::gateway::{Guard, Route, Sampling};
-use crate::lint::{Lint, LintLevels};
+use crate::lint::{Level, Lint, LintLevels};
 use crate::tls::Certificates;
 use ipnet::IpNet;
 use std::collections::BTreeMap;
@@ -68,6 +68,8 @@ pub(super) struct Compiler<'t> {
     /// Faults in form files.
     pub(super) form_faults: Vec<Fault>,
     pub(super) form_warnings: Vec<Fault>,
+    /// What the file says of lints, for all routes.
+    pub(super) levels: LintLevels,
     /// As in [`Compiled`].
     pub(super) expiries: Vec<(String, u64)>,
     /// What the load before this one has made.
@@ -79,20 +81,24 @@ pub(super) struct Compiler<'t> {
 impl Compiler<'_> {
     /// Judges the whole file.
     pub(super) fn compile(&mut self, file: &raw::File) -> Compiled {
+        self.levels = self.lint_levels(&file.lints, |_| true);
         let (traces, sampling) = self.traces(file);
         let settings = self.settings(file, traces);
         let certificates = self.certificates(file);
-        let lints = self.lint_levels(LintLevels::default(), &file.lints);
         let defaults = self.defaults(file);
         let upstreams = self.upstreams(file);
         let holders = self.holders(file);
-        let routes = self.routes(file, &lints, &defaults, &upstreams, &holders);
+        let routes = self.routes(file, &defaults, &upstreams, &holders);
         let surfaces = self.surfaces(file, &defaults, &routes);
-        self.warn_of_unused(file, &upstreams);
         self.check_hashes(file, &routes);
-        self.warn_of_unused_store(file, &routes);
-        self.warn_of_limiter_keys(file);
-        let operators = self.operators(file, &holders);
+        // What a route that cannot be read would use is not known.
+        if file.routes.given().map_or(0, Vec::len) == given(&file.routes).count() {
+            self.warn_of_unused(file, &upstreams);
+            self.warn_of_unused_tokens(file, &holders);
+            self.warn_of_unused_store(file);
+            self.warn_of_limiter_keys(file);
+        }
+        let operators = Self::operators(&holders);
         let trusted_proxies = self.networks(&file.trusted_proxies);
         let routes = routes.into_iter().map(|located| located.route).collect();
         Compiled {
@@ -116,7 +122,12 @@ impl Compiler<'_> {
     }
 
     fn warn(&self, at: Mark, lint: Lint, reason: impl Into<String>, suggestion: impl Into<String>) {
-        self.warnings.add(self.finding(at, reason.into(), Some(suggestion.into()), Some(lint)));
+        let finding = self.finding(at, reason.into(), Some(suggestion.into()), Some(lint));
+        match self.levels.of(lint) {
+            Level::Allow => {}
+            Level::Warn => self.warnings.add(finding),
+            Level::Deny => self.findings.add(finding),
+        }
     }
 
     fn finding(&self, at: Mark, reason: String, suggestion: Option<String>, lint: Option<Lint>) -> Finding {

@@ -75,8 +75,8 @@ pub(super) struct File {
     pub(super) store: Field<Either<MemoryWord, Store>>,
     /// Networks of proxies whose `X-Forwarded-For` is believed. Default none.
     pub(super) trusted_proxies: Field<Vec<Field<Network>>>,
-    /// Levels of form lints, for all routes.
-    #[schemars(schema_with = "lints_schema")]
+    /// Levels of lints, for the file and for all routes.
+    #[schemars(schema_with = "lints_of_file")]
     pub(super) lints: Field<Members<Level>>,
     /// Bearer tokens, by a name of your choice. Only their hashes stand here; `formgate token` makes both.
     pub(super) tokens: Field<Members<Token>>,
@@ -214,8 +214,8 @@ pub(super) struct Route {
     pub(super) unroll: Field<u32>,
     /// How numbers are read: `exact` (the default), or `safe_integers` for a backend that rounds beyond 2^53 or refuses `1.0` for an integer.
     pub(super) numbers: Field<Numbers>,
-    /// Levels of form lints, for this route.
-    #[schemars(schema_with = "lints_schema")]
+    /// Levels of the lints that are about its form, for this route.
+    #[schemars(schema_with = "lints_of_route")]
     pub(super) lints: Field<Members<Level>>,
     /// What the client may see of what the upstream answered.
     pub(super) consequence: Field<Consequence>,
@@ -392,10 +392,23 @@ pub(super) enum Level {
     Deny,
 }
 
-/// Lint names are closed, so editors complete them too.
-fn lints_schema(generator: &mut SchemaGenerator) -> Schema {
+fn lints_of_file(generator: &mut SchemaGenerator) -> Schema {
+    lints_schema(generator, |_| true)
+}
+
+fn lints_of_route(generator: &mut SchemaGenerator) -> Schema {
+    lints_schema(generator, Lint::is_of_form)
+}
+
+/// Lint names are closed, so editors complete them too, and say what each means.
+fn lints_schema(generator: &mut SchemaGenerator, can: fn(Lint) -> bool) -> Schema {
     let level = generator.subschema_for::<Level>();
+    let member = |lint: Lint| {
+        let mut level = level.clone();
+        level.insert("description".to_owned(), lint.meaning().into());
+        (lint.name().to_owned(), level.to_value())
+    };
     let lints: serde_json::Map<_, _> =
-        Lint::of_forms().map(|lint| (lint.name().to_owned(), level.clone().to_value())).collect();
+        Lint::ALL.iter().copied().filter(|lint| can(*lint)).map(member).collect();
     json_schema!({ "type": "object", "properties": lints, "additionalProperties": false })
 }

@@ -1,7 +1,8 @@
 //! Every lint has a name, two sentences, a line in `docs/warnings.md`, and somebody who warns of it.
 
 use super::root;
-use formgate::lint::{Lint, Subject};
+use formgate::config::load;
+use formgate::lint::Lint;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
@@ -29,11 +30,88 @@ fn the_page_has_every_lint_as_the_code_has_it() {
 /// What the page says of levels holds for the lints above a line of its table, and for no other.
 #[test]
 fn the_lints_of_forms_come_first() {
-    let of_forms: Vec<Lint> = Lint::of_forms().collect();
-    assert_eq!(of_forms, Lint::ALL[..of_forms.len()]);
-    assert!(of_forms.iter().all(|lint| lint.subject() != Subject::File));
+    let (of_forms, others) = Lint::ALL.split_at(Lint::ALL.iter().filter(|lint| lint.is_of_form()).count());
+    assert!(of_forms.iter().all(|lint| lint.is_of_form()) && others.iter().all(|lint| !lint.is_of_form()));
     let last = of_forms.last().unwrap().name();
     assert!(page().contains(&format!("down to `{last}`")), "{last}");
+}
+
+/// A gateway with one route that has three warnings of the file and one of its form.
+fn levels(top: &str, route: &str) -> String {
+    format!(
+        "listen: ['127.0.0.1:0']\n\
+         lints: {{ {top} }}\n\
+         upstreams:\n\
+         \x20 crm: {{ servers: ['http://127.0.0.1:1'], timeouts: {{ exchange: 41s }}, eject: {{ failures: 3 }} }}\n\
+         \x20 erp: {{ servers: ['http://127.0.0.1:1'] }}\n\
+         defaults: {{ limits: none }}\n\
+         routes:\n\
+         - {{ address: /a, name: a, form: {{ type: string, maxLength: 3 }}, lints: {{ {route} }}, upstream: {{ to: crm, path: /a }} }}\n"
+    )
+}
+
+/// The lints that warn of it, or the faults and their lints.
+fn judged(top: &str, route: &str) -> Result<Vec<Lint>, Vec<(String, Option<Lint>)>> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("gateway.yaml");
+    std::fs::write(&path, levels(top, route)).unwrap();
+    match load(&path) {
+        Ok(loaded) => Ok(loaded.warnings.iter().filter_map(|warning| warning.lint).collect()),
+        Err(refused) => Err(refused.faults.into_iter().map(|fault| (fault.reason, fault.lint)).collect()),
+    }
+}
+
+#[test]
+fn every_lint_has_a_level() {
+    let usual =
+        [Lint::SlowExchange, Lint::SingleServerEjection, Lint::UnusedUpstream, Lint::MissingDescription];
+    assert_eq!(judged("", "").unwrap(), usual);
+    let allowed = "slow-exchange: allow, single-server-ejection: allow, unused-upstream: allow, missing-description: allow";
+    assert_eq!(judged(allowed, "").unwrap(), []);
+    assert_eq!(judged(allowed, "missing-description: warn").unwrap(), [Lint::MissingDescription]);
+    let all: Vec<String> = Lint::ALL.iter().map(|lint| format!("{}: allow", lint.name())).collect();
+    assert_eq!(judged(&all.join(", "), "").unwrap(), []);
+    // Denied, it is a fault like any other, and the others are told as they are.
+    let denied = judged("unused-upstream: deny, missing-description: deny", "").unwrap_err();
+    assert_eq!(
+        denied.iter().map(|(_, lint)| *lint).collect::<Vec<_>>(),
+        [Some(Lint::UnusedUpstream), Some(Lint::MissingDescription)]
+    );
+}
+
+/// What a route that is wrong uses is used, and what one that cannot be read would use is not known: no fault follows from
+/// another.
+#[test]
+fn a_denied_lint_does_not_follow_from_a_fault() {
+    let denied = "unused-upstream: deny, slow-exchange: allow, single-server-ejection: allow, missing-description: allow";
+    let text = levels(denied, "").replace("  erp: { servers: ['http://127.0.0.1:1'] }\n", "");
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("gateway.yaml");
+    std::fs::write(&path, &text).unwrap();
+    assert_eq!(load(&path).unwrap().warnings, []);
+    std::fs::write(&path, text.replace("name: a,", "")).unwrap();
+    let reasons: Vec<String> =
+        load(&path).unwrap_err().faults.into_iter().map(|fault| fault.reason).collect();
+    assert_eq!(reasons, ["`name` is missing"]);
+    let (before, _) = text.split_once("- { address").unwrap();
+    std::fs::write(&path, format!("{before}- colour\n")).unwrap();
+    let faults = load(&path).unwrap_err().faults;
+    assert!(faults.iter().all(|fault| fault.lint.is_none()), "{faults:#?}");
+}
+
+/// What a route cannot decide is refused there, and a name is a name.
+#[test]
+fn a_level_has_its_place() {
+    for (top, route, told) in [
+        ("", "unused-upstream: allow", "`unused-upstream` is not about the form of a route"),
+        ("", "passed-token: deny", "`passed-token` is not about the form of a route"),
+        ("unused-upstreams: allow", "", "unknown lint `unused-upstreams`"),
+        ("widening: allow", "", "unknown lint `widening`"),
+    ] {
+        let faults = judged(top, route).unwrap_err();
+        assert_eq!(faults, [(told.to_owned(), None)]);
+    }
+    assert!(judged("unused-upstream: no", "").is_err());
 }
 
 #[test]
@@ -114,7 +192,10 @@ fn explain_says_what_a_lint_means() {
     assert_eq!((code, err.as_str()), (0, ""));
     assert!(page().contains(&format!("```text\n{out}```\n")), "docs/warnings.md does not show:\n{out}");
     let (code, out, _) = formgate(&["explain", "--lint", "readable-key"]);
-    assert_eq!((code, out.lines().count()), (0, 2), "{out}");
+    assert!(
+        code == 0 && out.ends_with("meant: `lints: { readable-key: allow }` at the top of the file\n"),
+        "{out}"
+    );
     let (code, out, _) = formgate(&["explain", "--lint", "all"]);
     assert_eq!(code, 0);
     for lint in Lint::ALL {

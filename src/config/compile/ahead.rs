@@ -12,7 +12,6 @@ use crate::config::stock::{Recipe, Stock};
 use crate::config::tree::Mark;
 use crate::config::{inline, raw};
 use crate::form::{CompiledForm, Effort, FormFault, Representation, arrival};
-use crate::lint::LintLevels;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -51,7 +50,6 @@ impl Compiler<'_> {
     pub(super) fn ahead(
         &mut self,
         list: &Field<Vec<Field<raw::Route>>>,
-        lints: &LintLevels,
         defaults: &Defaults<'_>,
         effort: Effort,
     ) -> Ahead {
@@ -68,12 +66,13 @@ impl Compiler<'_> {
             files: &mut *self.files,
             form_faults: Vec::new(),
             form_warnings: Vec::new(),
+            levels: self.levels.clone(),
             expiries: Vec::new(),
             earlier: self.earlier,
             stock: Stock::default(),
         };
         let work: Vec<_> =
-            given(list).filter_map(|(at, entry)| quiet.work(at, entry, lints, defaults, effort)).collect();
+            given(list).filter_map(|(at, entry)| quiet.work(at, entry, defaults, effort)).collect();
         let (next, made) = (AtomicUsize::new(0), Mutex::new(Ahead::new()));
         let earlier = self.earlier;
         std::thread::scope(|scope| {
@@ -99,7 +98,6 @@ impl Compiler<'_> {
         &mut self,
         at: Mark,
         entry: &raw::Route,
-        lints: &LintLevels,
         defaults: &Defaults<'_>,
         effort: Effort,
     ) -> Option<Work> {
@@ -109,7 +107,7 @@ impl Compiler<'_> {
             }
             Either::Mapping(subtree) => inline::to_json(self.tree, subtree.0, self.findings)?,
         };
-        let options = self.form_options(entry, lints, self.max_body(entry, defaults));
+        let options = self.form_options(entry, self.max_body(entry, defaults));
         let context = entry.context.given().cloned().unwrap_or_default();
         let messages = self.messages(&entry.messages);
         Some(Work { at, recipe: Recipe { text, options, context, messages, effort } })

@@ -118,34 +118,38 @@ impl Compiler<'_> {
         }
     }
 
-    /// `levels`, changed as the mapping says.
+    /// The levels so far, changed as the mapping says. Whether the level of a lint can be said here, `can` says.
     pub(super) fn lint_levels(
         &self,
-        mut levels: LintLevels,
         changes: &Field<Members<raw::Level>>,
+        can: fn(Lint) -> bool,
     ) -> LintLevels {
+        let mut levels = self.levels.clone();
         for (name, _, level) in members(changes) {
-            let Some(lint) = Lint::of_forms().find(|lint| lint.name() == name.text) else {
-                let known = || Lint::of_forms().map(Lint::name);
-                let suggestion = match nearest(&name.text, known()) {
-                    Some(lint) => format!("did you mean `{lint}`?"),
-                    None => format!("known lints: {}", known().collect::<Vec<_>>().join(", ")),
-                };
-                self.fault_with(
+            match Lint::named(&name.text) {
+                Some(lint) if can(lint) => levels.set(
+                    lint,
+                    match level {
+                        raw::Level::Allow => Level::Allow,
+                        raw::Level::Warn => Level::Warn,
+                        raw::Level::Deny => Level::Deny,
+                    },
+                ),
+                Some(lint) => self.fault_with(
                     name.mark,
-                    format!("unknown lint `{}`", name.text.escape_debug()),
-                    suggestion,
-                );
-                continue;
-            };
-            levels.set(
-                lint,
-                match level {
-                    raw::Level::Allow => Level::Allow,
-                    raw::Level::Warn => Level::Warn,
-                    raw::Level::Deny => Level::Deny,
-                },
-            );
+                    format!("`{}` is not about the form of a route", lint.name()),
+                    "say its level at the top of the file, under `lints`",
+                ),
+                None => {
+                    let known = || Lint::ALL.iter().filter(|lint| can(**lint)).map(|lint| lint.name());
+                    let suggestion = match nearest(&name.text, known()) {
+                        Some(lint) => format!("did you mean `{lint}`?"),
+                        None => format!("known lints: {}", known().collect::<Vec<_>>().join(", ")),
+                    };
+                    let reason = format!("unknown lint `{}`", name.text.escape_debug());
+                    self.fault_with(name.mark, reason, suggestion);
+                }
+            }
         }
         levels
     }

@@ -1,6 +1,6 @@
 //! Acts that are known by a key.
 
-use super::{Compiler, Located};
+use super::{Compiler, given};
 use crate::config::field::{Either, Field};
 use crate::config::raw::{self, KeyRule};
 use crate::config::words::Time;
@@ -16,14 +16,15 @@ const WAIT: Duration = Duration::from_mins(1);
 
 impl Compiler<'_> {
     /// A store that nothing is written into: no record, and, where it is shared, no rate.
-    pub(super) fn warn_of_unused_store(&self, file: &raw::File, routes: &[Located]) {
+    pub(super) fn warn_of_unused_store(&self, file: &raw::File) {
         let Field::Given(at, Either::Mapping(store)) = &file.store else { return };
         let shares = match store.limits.given() {
             None | Some(raw::Rates::Shared) => !store.redis.is_absent(),
             Some(raw::Rates::Local) => false,
         };
         let counts = shares && Self::limits_rates(file);
-        if !counts && !routes.iter().any(|located| located.route.keeps_records()) {
+        let mut routes = given(&file.routes).map(|(_, route)| route);
+        if !counts && !routes.any(|route| !route.idempotency.is_absent() || !route.get_action.is_absent()) {
             let reason = "no route keeps records";
             self.warn(*at, Lint::UnusedStore, reason, "remove it, or say `idempotency: optional` on a route");
         }

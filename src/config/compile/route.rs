@@ -15,7 +15,6 @@ use crate::form::{CompiledForm, Effort, FormOptions, Numbers, arrival};
 use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
 use crate::json::quoted;
 use crate::lint::Lint;
-use crate::lint::LintLevels;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +70,6 @@ impl Compiler<'_> {
     pub(super) fn routes(
         &mut self,
         file: &raw::File,
-        lints: &LintLevels,
         defaults: &Defaults<'_>,
         backends: &[Backend],
         holders: &[Holder],
@@ -85,7 +83,7 @@ impl Compiler<'_> {
             self.fault(at, "at least one route is needed");
         }
         let effort = Effort::for_routes(list.len());
-        let mut ahead = self.ahead(&file.routes, lints, defaults, effort);
+        let mut ahead = self.ahead(&file.routes, defaults, effort);
         let (mut addresses, mut names) = (Distinct::default(), Distinct::default());
         let mut labels = Distinct::default();
         let mut routes = Vec::new();
@@ -98,7 +96,7 @@ impl Compiler<'_> {
             }
             self.claim_label(&mut labels, entry);
             let start = Start { at, made: ahead.remove(&at), effort };
-            let route = self.route(entry, lints, defaults, backends, holders, start);
+            let route = self.route(entry, defaults, backends, holders, start);
             routes.extend(route.map(|route| (Located { mark: at, route }, entry)));
         }
         if defaults.pages {
@@ -117,7 +115,6 @@ impl Compiler<'_> {
     fn route(
         &mut self,
         entry: &raw::Route,
-        lints: &LintLevels,
         defaults: &Defaults<'_>,
         backends: &[Backend],
         holders: &[Holder],
@@ -129,7 +126,7 @@ impl Compiler<'_> {
         self.required(&entry.form, at, "form", "forms/….json");
         self.required(&entry.upstream, at, "upstream", "{ to: …, path: /… }");
         let max_body = self.max_body(entry, defaults);
-        let options = self.form_options(entry, lints, max_body);
+        let options = self.form_options(entry, max_body);
         let (compiled, drawn) = match start.made {
             Some(Ok((form, arrival))) => (Some(Ok(form)), Some(arrival)),
             Some(Err(faults)) => (Some(Err(faults)), None),
@@ -227,14 +224,9 @@ impl Compiler<'_> {
         self.size(&entry.max_body, BODY, defaults.max_body)
     }
 
-    pub(super) fn form_options(
-        &self,
-        entry: &raw::Route,
-        lints: &LintLevels,
-        max_body: usize,
-    ) -> FormOptions {
+    pub(super) fn form_options(&self, entry: &raw::Route, max_body: usize) -> FormOptions {
         FormOptions {
-            lints: self.lint_levels(lints.clone(), &entry.lints),
+            lints: self.lint_levels(&entry.lints, Lint::is_of_form),
             annotations: given(&entry.annotations).map(|(_, name)| name.0.clone()).collect(),
             unroll: match entry.unroll {
                 Field::Absent => None,

@@ -163,15 +163,19 @@ impl Compiler<'_> {
     }
 
     /// All operator tokens: what the admin listener asks for.
-    pub(super) fn operators(&self, file: &raw::File, holders: &[Holder]) -> Option<Guard> {
+    pub(super) fn operators(holders: &[Holder]) -> Option<Guard> {
+        let operators = holders.iter().filter(|holder| holder.class == Some(TokenClass::Operator));
+        Guard::new(operators.filter_map(|holder| holder.token.clone()).collect())
+    }
+
+    /// Tokens that nothing asks for.
+    pub(super) fn warn_of_unused_tokens(&self, file: &raw::File, holders: &[Holder]) {
         let entries = file.tokens.given().into_iter().flat_map(|entries| &entries.0);
-        let mut tokens = Vec::new();
         for ((name, _), holder) in entries.zip(holders) {
             let unused = match holder.class {
                 Some(TokenClass::Act) if !holder.used.get() => Some("no route asks for this token"),
                 Some(TokenClass::Act) | None => None,
                 Some(TokenClass::Operator) => {
-                    tokens.extend(holder.token.clone());
                     let admin = file.admin.given().and_then(|admin| admin.0.as_ref());
                     admin.is_none().then_some("there is no admin listener to ask for this token")
                 }
@@ -181,7 +185,6 @@ impl Compiler<'_> {
                 self.warn(name.mark, Lint::UnusedToken, reason, suggestion);
             }
         }
-        Guard::new(tokens)
     }
 
     /// A token that opens the gateway is seldom meant for the backend, too.
