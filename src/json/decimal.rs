@@ -77,8 +77,13 @@ impl Decimal {
         value.is_within_double().then_some(value)
     }
 
+    /// An integer.
+    pub(crate) fn integer(integer: i64) -> Self {
+        Self::small(integer < 0, integer.unsigned_abs(), 0)
+    }
+
     /// ±`magnitude` × 10^`exponent`, known to be within the limits.
-    pub(super) fn small(negative: bool, mut magnitude: u64, mut exponent: i32) -> Self {
+    fn small(negative: bool, mut magnitude: u64, mut exponent: i32) -> Self {
         if magnitude == 0 {
             return Self::ZERO;
         }

@@ -145,7 +145,7 @@ impl<'d> Number<'d> {
     /// The value, apart from how it was written.
     pub fn decimal(&self) -> Decimal {
         match self.form {
-            Form::Small(integer) => Decimal::small(integer < 0, integer.unsigned_abs(), 0),
+            Form::Small(integer) => Decimal::integer(integer),
             // Whatever was parsed can be read.
             Form::Integer | Form::Decimal => Decimal::read(self.text).unwrap_or(Decimal::ZERO),
         }

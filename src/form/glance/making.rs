@@ -379,7 +379,7 @@ fn numbers(said: &Said<'_>, draft: Draft, listed: Option<&[&Node]>) -> Option<Nu
 fn edge(bounds: &[Limit], upper: bool) -> i64 {
     const FARTHEST: i64 = 1_000_000_000_000_000;
     let keeps = |integer: i64| {
-        let Some(number) = Decimal::read(&integer.to_string()) else { return false };
+        let number = Decimal::integer(integer);
         bounds.iter().all(|bound| match bound {
             Limit::Minimum { .. } => upper || bound.admits(number),
             Limit::Maximum { .. } => !upper || bound.admits(number),
