@@ -2,10 +2,12 @@
 //! end long before their time, and the next one asks for a later one. It is set again when it goes off, or would go off
 //! too late.
 
+use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, Instant};
+use tokio::task::coop::unconstrained;
 use tokio::time::{Sleep, sleep_until};
 
 /// A connection's timer; none before it first has to wait.
@@ -38,9 +40,15 @@ impl Alarm {
         work: impl Future<Output = io::Result<T>>,
     ) -> io::Result<T> {
         let mut work = pin!(work);
-        std::future::poll_fn(|context| match work.as_mut().poll(context) {
+        poll_fn(|context| match work.as_mut().poll(context) {
             Poll::Ready(outcome) => Poll::Ready(outcome),
-            Poll::Pending => self.poll_at(end(), context).map(|()| Err(io::ErrorKind::TimedOut.into())),
+            Poll::Pending => {
+                let end = end();
+                // Work that never has to wait is pending whenever the budget of its task is used up. Then a timer does not
+                // look at its time, unless it is asked outside of the budget.
+                let timer = pin!(unconstrained(poll_fn(|context| self.poll_at(end, context))));
+                timer.poll(context).map(|()| Err(io::ErrorKind::TimedOut.into()))
+            }
         })
         .await
     }
@@ -59,6 +67,16 @@ impl Alarm {
             // That was the time of an earlier wait.
             sleep.as_mut().reset(end);
         }
+    }
+}
+
+/// What `work` comes to at once: `None` where it would have to wait. Outside of the budget of the task, which when it is
+/// used up makes everything look as if it had to.
+pub(super) fn at_once<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut context = Context::from_waker(Waker::noop());
+    match pin!(unconstrained(work)).poll(&mut context) {
+        Poll::Ready(outcome) => Some(outcome),
+        Poll::Pending => None,
     }
 }
 
@@ -91,6 +109,18 @@ mod tests {
         // And with less.
         alarm.within(SHORT, brief()).await.unwrap();
         assert!(wait(&mut alarm, 5 * SHORT).await >= 5 * SHORT);
+    }
+
+    #[tokio::test]
+    async fn work_that_never_waits_has_its_time_too() {
+        let mut alarm = Alarm::default();
+        let busy = async {
+            loop {
+                tokio::task::coop::consume_budget().await;
+            }
+        };
+        let ended: io::Result<()> = alarm.within(SHORT, busy).await;
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::TimedOut);
     }
 
     #[tokio::test]

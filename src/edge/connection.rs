@@ -1,6 +1,6 @@
 //! One HTTP/1 connection: heads in, bodies in, replies out, everything bounded in bytes and in time.
 
-use super::alarm::Alarm;
+use super::alarm::{Alarm, at_once};
 use super::budget::{Budget, Hold};
 use super::chunked::{Chunks, Progress};
 use super::head::{Framing, find_end, starts_like_a_method};
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Poll, ready};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 
@@ -369,7 +369,7 @@ pub(super) async fn write_all<S: AsyncWrite + Unpin + ?Sized>(
 /// One write of what is left of `head` and `body` after `sent` bytes.
 pub(super) fn poll_write_pair<S: AsyncWrite + ?Sized>(
     stream: Pin<&mut S>,
-    context: &mut std::task::Context<'_>,
+    context: &mut Context<'_>,
     head: &[u8],
     body: &[u8],
     sent: usize,
@@ -389,12 +389,7 @@ pub(super) fn read_now<S: AsyncRead + Unpin + ?Sized>(
     stream: &mut S,
     into: &mut [u8],
 ) -> Option<io::Result<usize>> {
-    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-    let mut buffer = ReadBuf::new(into);
-    match Pin::new(stream).poll_read(&mut context, &mut buffer) {
-        Poll::Pending => None,
-        Poll::Ready(outcome) => Some(outcome.map(|()| buffer.filled().len())),
-    }
+    at_once(stream.read(into))
 }
 
 fn write_status(out: &mut Vec<u8>, status: u16) {

@@ -2,7 +2,7 @@
 //! the outcome `unknown`; only a failed connect may be tried again.
 
 use crate::support::backend::{json, nobody, read_request, reset};
-use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, PATIENCE, Setup, eventually};
+use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, PATIENCE, Request, Setup, eventually};
 use std::io::{Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -178,6 +178,47 @@ fn an_answer_out_of_turn_is_never_given_to_the_next_act() {
     assert!(backend.seen().iter().all(|seen| seen.nth == 0), "a connection with bytes left over was used");
 }
 
+/// A task may do so much before others have their turn, and what it asks then seems to have to wait. A client that
+/// fills that with requests in one write must not make a connection look idle that is closed or has been spoken on.
+#[test]
+fn a_busy_client_does_not_make_a_spent_connection_look_idle() {
+    for closes in [true, false] {
+        let (had, has_answer) = channel();
+        let (sent, lies_there) = channel();
+        let has_answer = Mutex::new(has_answer);
+        let backend = Backend::scripted(move |_, stream| {
+            let _ = stream.write_all(&json(r#"{"ok":true}"#));
+            if has_answer.lock().unwrap().recv_timeout(PATIENCE).is_err() {
+                return After::Keep;
+            }
+            if closes {
+                let _ = stream.shutdown(std::net::Shutdown::Write);
+            } else {
+                let _ = stream.write_all(&json(r#"{"stolen":true}"#));
+            }
+            eventually("what was sent lies at the gateway", || has_arrived(stream));
+            let _ = sent.send(());
+            After::Keep
+        });
+        let gate = one_worker(&backend);
+        let arrival = Request::get(MEETING).bytes();
+        let act = Request::post(MEETING, MEETING_BODY).bytes();
+        for before in 120..=132 {
+            let mut client = gate.client();
+            assert!(client.send(&[arrival.repeat(before), act.clone()].concat()));
+            for _ in 0..before {
+                assert_eq!(client.receive("GET").status, 200);
+            }
+            let response = client.receive("POST");
+            let answer = (response.status, response.text());
+            assert_eq!(answer, (200, r#"{"ok":true}"#), "behind {before}, it closes: {closes}");
+            had.send(()).unwrap();
+            lies_there.recv_timeout(PATIENCE).unwrap();
+        }
+        assert!(backend.seen().iter().all(|seen| seen.nth == 0), "a spent connection was used");
+    }
+}
+
 /// Whether what was written has come to the other end of a connection on this machine, read or not. The kernel's table
 /// (proc(5), `/proc/net/tcp`) has what is not acknowledged yet; a connection that is gone has nothing on its way.
 fn has_arrived(stream: &TcpStream) -> bool {
@@ -297,11 +338,11 @@ fn a_client_that_leaves_does_not_undo_the_act() {
     });
     let gate = one_worker(&backend);
     let mut half = gate.client();
-    half.send(&crate::support::Request::post(MEETING, MEETING_BODY).bytes());
+    half.send(&Request::post(MEETING, MEETING_BODY).bytes());
     half.finish();
     assert_eq!(half.receive("POST").status, 200, "a half-closed client still reads");
     let mut gone = gate.client();
-    gone.send(&crate::support::Request::post(MEETING, MEETING_BODY).bytes());
+    gone.send(&Request::post(MEETING, MEETING_BODY).bytes());
     eventually("the second act is sent", || backend.count() == 2);
     gone.reset();
     let lines = gate.access_lines(2);

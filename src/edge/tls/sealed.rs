@@ -2,6 +2,7 @@
 
 use super::concerns_certificate;
 use super::wire::Wire;
+use crate::edge::alarm::at_once;
 use async_trait::async_trait;
 use pingora_core::protocols::raw_connect::ProxyDigest;
 use pingora_core::protocols::{
@@ -12,7 +13,7 @@ use rustls::Error;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio_rustls::TlsStream;
 
@@ -123,8 +124,7 @@ impl Drop for Sealed {
         let (_, session) = self.tls.get_mut();
         if self.failed.is_none() && !session.wants_write() {
             session.send_close_notify();
-            let mut context = Context::from_waker(Waker::noop());
-            let _ = Pin::new(&mut *self.tls).poll_flush(&mut context);
+            let _ = at_once(self.tls.flush());
         }
     }
 }
