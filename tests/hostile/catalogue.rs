@@ -21,6 +21,9 @@ pub(super) enum Ending {
     Close,
     /// The next request on the connection is answered as itself.
     Open,
+    /// Open where the body is there with its head. Whoever does not wait for 100 and sends it later may find it closed:
+    /// what comes then could be the body or not.
+    Early,
 }
 
 /// All cases, by file.
@@ -64,6 +67,7 @@ fn read(text: &str) -> Vec<Case> {
                     match word {
                         "close" => case.ending = Ending::Close,
                         "open" => case.ending = Ending::Open,
+                        "early" => case.ending = Ending::Early,
                         status => case.statuses.push(status.parse().unwrap()),
                     }
                 }

@@ -5,7 +5,7 @@
 
 use super::catalogue::{Case, Ending, catalogue};
 use super::turn;
-use crate::support::{Backend, Client, Gate, MEETING, MEETING_BODY, Request, Setup, eventually};
+use crate::support::{Backend, Client, Gate, Loss, MEETING, MEETING_BODY, Request, Setup, eventually};
 use std::time::Duration;
 
 const SOON: Duration = Duration::from_secs(3);
@@ -49,9 +49,14 @@ fn run(gate: &Gate, backend: &Backend, case: &Case, bytewise: bool) -> Result<us
     match case.ending {
         Ending::Close if !client.closes_within(SOON) => return Err("left open".into()),
         Ending::Close => {}
-        Ending::Open => {
-            open(&mut client)?;
-            answered += 1;
+        Ending::Open | Ending::Early => {
+            // Byte by byte, the answer may come before the first byte of the body.
+            let may_close = matches!(case.ending, Ending::Early) && bytewise;
+            match goes_on(&mut client)? {
+                true => answered += 1,
+                false if may_close => {}
+                false => return Err("the connection did not go on".into()),
+            }
         }
     }
     let seen = backend.seen().split_off(before);
@@ -73,16 +78,18 @@ fn run(gate: &Gate, backend: &Backend, case: &Case, bytewise: bool) -> Result<us
     Ok(answered)
 }
 
-/// The next request on the connection is answered as itself: nothing is left of those before.
-fn open(client: &mut Client) -> Result<(), String> {
+/// Whether the connection goes on; then the next request is answered as itself: nothing is left of those before.
+fn goes_on(client: &mut Client) -> Result<bool, String> {
     if client.leftover() > 0 {
         return Err("more came than was asked for".into());
     }
-    let next = client
-        .try_exchange(&Request::new("OPTIONS", MEETING))
-        .map_err(|loss| format!("the connection did not go on: {loss:?}"))?;
+    let next = match client.try_exchange(&Request::new("OPTIONS", MEETING)) {
+        Ok(next) => next,
+        Err(Loss::Closed(0) | Loss::Reset) => return Ok(false),
+        Err(loss) => return Err(format!("the connection did not go on: {loss:?}")),
+    };
     if next.status == 204 && next.field("allow").is_some() && client.leftover() == 0 {
-        Ok(())
+        Ok(true)
     } else {
         Err(format!("the next request was answered\n{}", next.head))
     }
@@ -123,4 +130,25 @@ fn no_byte_of_a_second_request_is_ever_taken_as_one() {
     let lines = gate.access();
     assert_eq!(lines.iter().filter(|line| line["status"] != 0).count(), requests);
     assert_eq!(gate.post(MEETING, MEETING_BODY).status, 200);
+}
+
+/// Who waits for 100 and is refused may send the body all the same: it could as well be a request, and is neither.
+#[test]
+fn what_follows_a_refusal_without_100_is_nobodys_request() {
+    let backend = Backend::agreeing();
+    let gate = gate(&backend);
+    let act = Request::post(MEETING, MEETING_BODY).bytes();
+    for (head, status) in [
+        (Request::new("POST", "/elsewhere"), 404),
+        (Request::new("GET", MEETING), 200),
+        (Request::new("POST", "/elsewhere").field("Content-Type", "application/json"), 404),
+    ] {
+        let head = head.raw().field("Expect", "100-continue").field("Content-Length", &act.len().to_string());
+        let mut client = gate.client();
+        client.send(&head.bytes());
+        assert_eq!(client.receive(&head.method).status, status);
+        client.send(&act);
+        assert!(client.closes_within(SOON), "{status}: left open");
+    }
+    assert_eq!(backend.count(), 0);
 }
