@@ -24,7 +24,7 @@ static OWN: LazyLock<String> = LazyLock::new(|| {
         include_str!("../../src/adopt/traffic.rs"), include_str!("../../src/adopt/recorded.rs"), include_str!("../../src/adopt/inferred.rs"),
         include_str!("../../src/adopt/infer.rs"), include_str!("../../src/adopt/gateway.rs"), include_str!("../../src/adopt/report.rs"),
         include_str!("../../src/adopt/server.rs"), include_str!("../../src/adopt/choose.rs"), include_str!("../../src/config/words.rs"),
-        include_str!("../../src/json.rs"), include_str!("../../src/form/keywords.rs"), include_str!("../../src/form/lint.rs"),
+        include_str!("../../src/json.rs"), include_str!("../../src/form/keywords.rs"), include_str!("../../src/lint.rs"),
     ].concat().to_lowercase()
 });
 
