@@ -4,9 +4,9 @@
 use crate::support::backend::{json, nobody, read_request, reset};
 use crate::support::{After, Backend, Gate, MEETING, MEETING_BODY, PATIENCE, Request, Setup, eventually};
 use std::io::{Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{IpAddr, Shutdown, SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -150,23 +150,37 @@ fn a_second_answer_is_never_given_to_the_next_act() {
     assert!(backend.seen().iter().all(|seen| seen.nth == 0), "a connection with bytes left over was kept");
 }
 
-/// The same for an answer that comes before it is asked for, on a connection that lies idle.
-#[test]
-fn an_answer_out_of_turn_is_never_given_to_the_next_act() {
-    // Nothing here waits for a time: the answer out of turn is sent once the client has its own, the next act once it lies
-    // at the gateway. Of an act that is sent before that, nobody could say that it is not its answer.
+/// A backend that answers an act and, when told that the client has its answer, spoils the connection; and that tells when
+/// this lies at the gateway. Nothing here waits for a time: of an act that is sent before that, nobody could say that what
+/// came is not its answer.
+fn spoiling(spoil: fn(&mut TcpStream)) -> (Backend, Sender<()>, Receiver<()>) {
     let (had, has_answer) = channel();
     let (sent, lies_there) = channel();
     let has_answer = Mutex::new(has_answer);
     let backend = Backend::scripted(move |_, stream| {
         let _ = stream.write_all(&json(r#"{"ok":true}"#));
         if has_answer.lock().unwrap().recv_timeout(PATIENCE).is_ok() {
-            let _ = stream.write_all(&json(r#"{"stolen":true}"#));
+            spoil(stream);
             eventually("what was sent lies at the gateway", || has_arrived(stream));
             let _ = sent.send(());
         }
         After::Keep
     });
+    (backend, had, lies_there)
+}
+
+fn speak(stream: &mut TcpStream) {
+    let _ = stream.write_all(&json(r#"{"stolen":true}"#));
+}
+
+fn close(stream: &mut TcpStream) {
+    let _ = stream.shutdown(Shutdown::Write);
+}
+
+/// The same for an answer that comes before it is asked for, on a connection that lies idle.
+#[test]
+fn an_answer_out_of_turn_is_never_given_to_the_next_act() {
+    let (backend, had, lies_there) = spoiling(speak);
     let gate = one_worker(&backend);
     for _ in 0..3 {
         let response = gate.post(MEETING, MEETING_BODY);
@@ -182,24 +196,8 @@ fn an_answer_out_of_turn_is_never_given_to_the_next_act() {
 /// fills that with requests in one write must not make a connection look idle that is closed or has been spoken on.
 #[test]
 fn a_busy_client_does_not_make_a_spent_connection_look_idle() {
-    for closes in [true, false] {
-        let (had, has_answer) = channel();
-        let (sent, lies_there) = channel();
-        let has_answer = Mutex::new(has_answer);
-        let backend = Backend::scripted(move |_, stream| {
-            let _ = stream.write_all(&json(r#"{"ok":true}"#));
-            if has_answer.lock().unwrap().recv_timeout(PATIENCE).is_err() {
-                return After::Keep;
-            }
-            if closes {
-                let _ = stream.shutdown(std::net::Shutdown::Write);
-            } else {
-                let _ = stream.write_all(&json(r#"{"stolen":true}"#));
-            }
-            eventually("what was sent lies at the gateway", || has_arrived(stream));
-            let _ = sent.send(());
-            After::Keep
-        });
+    for (spoil, how) in [(close as fn(&mut TcpStream), "closed"), (speak, "spoken on")] {
+        let (backend, had, lies_there) = spoiling(spoil);
         let gate = one_worker(&backend);
         let arrival = Request::get(MEETING).bytes();
         let act = Request::post(MEETING, MEETING_BODY).bytes();
@@ -211,7 +209,7 @@ fn a_busy_client_does_not_make_a_spent_connection_look_idle() {
             }
             let response = client.receive("POST");
             let answer = (response.status, response.text());
-            assert_eq!(answer, (200, r#"{"ok":true}"#), "behind {before}, it closes: {closes}");
+            assert_eq!(answer, (200, r#"{"ok":true}"#), "behind {before}, {how}");
             had.send(()).unwrap();
             lies_there.recv_timeout(PATIENCE).unwrap();
         }
