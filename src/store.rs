@@ -229,27 +229,27 @@ impl Records {
         }
     }
 
-    /// Ends what was begun; durable before it returns. Only a pending record is changed: one that has ended
-    /// stays as it is.
-    pub async fn finish(&self, key: Key, end: End) -> Result<(), Down> {
+    /// Ends what was begun under this receipt; durable before it returns. Only a pending record is changed: one that has ended
+    /// stays as it is, and so does one that was begun anew.
+    pub async fn finish(&self, key: Key, receipt: ReceiptId, end: End) -> Result<(), Down> {
         match &*self.0 {
             Home::Memory(memory) => {
-                memory.finish(key, end);
+                memory.finish(key, receipt, end);
                 Ok(())
             }
-            Home::File(file) => file.finish(key, end).await,
-            Home::Redis(shared) => shared.finish(key, end).await,
+            Home::File(file) => file.finish(key, receipt, end).await,
+            Home::Redis(shared) => shared.finish(key, receipt, end).await,
         }
     }
 
     /// The same for an act that was left in the middle: unknown, and nobody waits for it to be written.
-    pub fn abandon(&self, key: Key) {
+    pub fn abandon(&self, key: Key, receipt: ReceiptId) {
         match &*self.0 {
             Home::Memory(memory) => {
-                memory.finish(key, End::Unknown);
+                memory.finish(key, receipt, End::Unknown);
             }
-            Home::File(file) => file.abandon(key),
-            Home::Redis(shared) => shared.abandon(key),
+            Home::File(file) => file.abandon(key, receipt),
+            Home::Redis(shared) => shared.abandon(key, receipt),
         }
     }
 

@@ -116,9 +116,9 @@ async fn once<T>(
     receipt: ReceiptId,
     perform: impl AsyncFnOnce(ReceiptId) -> (T, End),
 ) -> T {
-    let mut left = Left { records, key, ended: false };
+    let mut left = Left { records, key, receipt, ended: false };
     let (outcome, end) = perform(receipt).await;
-    if records.finish(key, end).await.is_err() {
+    if records.finish(key, receipt, end).await.is_err() {
         // The client is told the truth all the same; who asks again is told that nobody knows.
         tracing::error!(%key, "an act has ended and its record could not be written");
     }
@@ -130,13 +130,14 @@ async fn once<T>(
 struct Left<'r> {
     records: &'r Records,
     key: Key,
+    receipt: ReceiptId,
     ended: bool,
 }
 
 impl Drop for Left<'_> {
     fn drop(&mut self) {
         if !self.ended {
-            self.records.abandon(self.key);
+            self.records.abandon(self.key, self.receipt);
         }
     }
 }

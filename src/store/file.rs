@@ -43,7 +43,7 @@ enum Ask {
     Read(Wanted, Answer<Option<Found>>),
     Begin(Terms, Answer<Begun>),
     /// Without an answer where nobody waits.
-    Finish(Key, End, Option<Answer<()>>),
+    Finish(Key, ReceiptId, End, Option<Answer<()>>),
     Sweep,
     Close(std::sync::mpsc::Sender<()>),
 }
@@ -86,13 +86,13 @@ impl FileRecords {
         self.ask(|answer| Ask::Begin(*terms, answer)).await
     }
 
-    pub(super) async fn finish(&self, key: Key, end: End) -> Result<(), Down> {
-        self.ask(|answer| Ask::Finish(key, end, Some(answer))).await
+    pub(super) async fn finish(&self, key: Key, receipt: ReceiptId, end: End) -> Result<(), Down> {
+        self.ask(|answer| Ask::Finish(key, receipt, end, Some(answer))).await
     }
 
-    pub(super) fn abandon(&self, key: Key) {
+    pub(super) fn abandon(&self, key: Key, receipt: ReceiptId) {
         // Where the thread is gone, the lease says the same a little later.
-        let _ = self.asks.send(Ask::Finish(key, End::Unknown, None));
+        let _ = self.asks.send(Ask::Finish(key, receipt, End::Unknown, None));
     }
 
     pub(super) fn sweep(&self) {
@@ -155,7 +155,7 @@ struct Scribe {
     database: Database,
     shared: Arc<Shared>,
     /// Begun for callers that were gone when they could have been told: nobody acts on them.
-    orphans: Vec<Key>,
+    orphans: Vec<(Key, ReceiptId)>,
 }
 
 impl Scribe {
@@ -186,10 +186,9 @@ impl Scribe {
                 .iter()
                 .any(|ask| matches!(ask, Ask::Begin(..) | Ask::Finish(..) | Ask::Sweep | Ask::Close(_)));
         let mut closing = None;
-        let orphans = std::mem::take(&mut self.orphans);
         let outcome = self.database.transaction(writes, |work| {
-            for key in orphans {
-                work.finish(key, End::Forget)?;
+            for (key, receipt) in &self.orphans {
+                work.finish(*key, *receipt, End::Forget)?;
             }
             for ask in batch.drain(..) {
                 match ask {
@@ -198,8 +197,8 @@ impl Scribe {
                         let begun = work.begin(&terms)?;
                         settled.push(Settled::Begun(terms.key, answer, begun));
                     }
-                    Ask::Finish(key, end, answer) => {
-                        work.finish(key, end)?;
+                    Ask::Finish(key, receipt, end, answer) => {
+                        work.finish(key, receipt, end)?;
                         settled.push(Settled::Finished(answer));
                     }
                     Ask::Sweep => work.sweep()?,
@@ -211,6 +210,9 @@ impl Scribe {
         // What was not even begun is not begun later: its callers learn from the loss of their answers.
         batch.clear();
         let done = outcome.is_ok();
+        if done {
+            self.orphans.clear();
+        }
         if writes || !done {
             self.shared.note(outcome.err());
         }
@@ -227,10 +229,10 @@ impl Scribe {
                 let _ = answer.send(if done { Ok(found) } else { Err(Down) });
             }
             Settled::Begun(key, answer, begun) => {
-                let fresh = matches!(begun, Begun::Fresh(_));
                 let told = answer.send(if done { Ok(begun) } else { Err(Down) });
-                if told.is_err() && done && fresh {
-                    self.orphans.push(key);
+                // Given back where nobody took it.
+                if let Err(Ok(Begun::Fresh(receipt))) = told {
+                    self.orphans.push((key, receipt));
                 }
             }
             Settled::Finished(answer) => {

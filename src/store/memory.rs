@@ -73,35 +73,32 @@ impl Memory {
     }
 
     pub(super) fn begin(&self, terms: &Terms) -> Result<Begun, Down> {
-        let Terms { key, fingerprint, holder, lease, keep, wait: _ } = *terms;
         let receipt = new_receipt()?;
         let (mut shelf, now) = self.swept();
-        if let Some(record) = shelf.records.get(&key) {
+        if let Some(record) = shelf.records.get(&terms.key) {
             return Ok(Begun::Exists(record.found(now)));
         }
-        if let Some(turned_away) = self.bounds.turn_away(shelf.all, || shelf.holding(holder)) {
+        if let Some(turned_away) = self.bounds.turn_away(shelf.all, || shelf.holding(terms.holder)) {
             return Ok(turned_away);
         }
-        let record = Record {
-            fingerprint,
-            holder,
-            state: State::Pending,
-            receipt,
-            since: now,
-            lease: now + millis(lease),
-            expires: now + millis(keep.max(lease)),
-        };
-        shelf.count(holder, Holding { records: 1, bytes: record.bytes() });
-        shelf.ends.insert((record.expires, key));
-        shelf.receipts.insert(receipt, key);
-        shelf.records.insert(key, record);
+        shelf.begin(terms, receipt, now);
         Ok(Begun::Fresh(receipt))
     }
 
-    /// Whether it was pending here.
-    pub(super) fn finish(&self, key: Key, end: End) -> bool {
+    /// What was begun elsewhere under this receipt, in place of whatever is here of its key; where there is room.
+    pub(super) fn copy(&self, terms: &Terms, receipt: ReceiptId) {
+        let (mut shelf, now) = self.swept();
+        shelf.forget(terms.key);
+        if self.bounds.turn_away(shelf.all, || shelf.holding(terms.holder)).is_none() {
+            shelf.begin(terms, receipt, now);
+        }
+    }
+
+    /// Whether it was pending here under this receipt.
+    pub(super) fn finish(&self, key: Key, receipt: ReceiptId, end: End) -> bool {
         let (mut shelf, _) = self.swept();
-        let Some(record) = shelf.records.get_mut(&key).filter(|record| record.state == State::Pending) else {
+        let is_meant = |record: &&mut Record| record.state == State::Pending && record.receipt == receipt;
+        let Some(record) = shelf.records.get_mut(&key).filter(is_meant) else {
             return false;
         };
         let before = record.bytes();
@@ -138,6 +135,23 @@ impl Memory {
 }
 
 impl Shelf {
+    fn begin(&mut self, terms: &Terms, receipt: ReceiptId, now: Millis) {
+        let Terms { key, fingerprint, holder, lease, keep, wait: _ } = *terms;
+        let record = Record {
+            fingerprint,
+            holder,
+            state: State::Pending,
+            receipt,
+            since: now,
+            lease: now + millis(lease),
+            expires: now + millis(keep.max(lease)),
+        };
+        self.count(holder, Holding { records: 1, bytes: record.bytes() });
+        self.ends.insert((record.expires, key));
+        self.receipts.insert(receipt, key);
+        self.records.insert(key, record);
+    }
+
     fn holding(&self, holder: Holder) -> Holding {
         self.held.get(&holder).copied().unwrap_or_default()
     }

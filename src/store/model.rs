@@ -27,6 +27,11 @@ enum Step {
         key: u8,
         end: End,
     },
+    /// An end that comes late: of the act before, under the receipt of that.
+    FinishLate {
+        key: u8,
+        end: End,
+    },
     Abandon {
         key: u8,
     },
@@ -57,7 +62,8 @@ fn step() -> impl Strategy<Value = Step> {
         6 => (key.clone(), 0..2u8, 0..2u8, 1..4u32, 1..6u32).prop_map(
             |(key, holder, fingerprint, lease, keep)| Step::Begin { key, holder, fingerprint, lease, keep }
         ),
-        4 => (key.clone(), end).prop_map(|(key, end)| Step::Finish { key, end }),
+        4 => (key.clone(), end.clone()).prop_map(|(key, end)| Step::Finish { key, end }),
+        2 => (key.clone(), end).prop_map(|(key, end)| Step::FinishLate { key, end }),
         1 => key.clone().prop_map(|key| Step::Abandon { key }),
         3 => key.clone().prop_map(|key| Step::Find { key }),
         2 => key.prop_map(|key| Step::Receipt { key }),
@@ -148,7 +154,7 @@ impl Model {
                 }
                 Said::Nothing
             }
-            Step::Sweep | Step::Restart => Said::Nothing,
+            Step::FinishLate { .. } | Step::Sweep | Step::Restart => Said::Nothing,
         }
     }
 
@@ -193,13 +199,16 @@ struct Subject {
     restart: Restart,
     processes: Vec<Records>,
     names: HashMap<u8, ReceiptId>,
+    /// Those before them.
+    former: HashMap<u8, ReceiptId>,
     turn: usize,
 }
 
 impl Subject {
     fn new(open: impl Fn() -> Vec<Records> + 'static, restart: Restart) -> Self {
         let processes = open();
-        Self { open: Box::new(open), tenant: None, restart, processes, names: HashMap::new(), turn: 0 }
+        let (names, former) = (HashMap::new(), HashMap::new());
+        Self { open: Box::new(open), tenant: None, restart, processes, names, former, turn: 0 }
     }
 
     fn of(tenant: Tenant, bounds: Bounds) -> Self {
@@ -226,7 +235,9 @@ impl Subject {
                 };
                 match records.begin(&terms).await.unwrap() {
                     Begun::Fresh(id) => {
-                        self.names.insert(*key, id);
+                        if let Some(former) = self.names.insert(*key, id) {
+                            self.former.insert(*key, former);
+                        }
                         Said::Fresh
                     }
                     Begun::Exists(found) => {
@@ -238,11 +249,21 @@ impl Subject {
                 }
             }
             Step::Finish { key, end } => {
-                records.finish(of(*key), end.clone()).await.unwrap();
+                if let Some(id) = self.names.get(key) {
+                    records.finish(of(*key), *id, end.clone()).await.unwrap();
+                }
+                Said::Nothing
+            }
+            Step::FinishLate { key, end } => {
+                if let Some(id) = self.former.get(key) {
+                    records.finish(of(*key), *id, end.clone()).await.unwrap();
+                }
                 Said::Nothing
             }
             Step::Abandon { key } => {
-                records.abandon(of(*key));
+                if let Some(id) = self.names.get(key) {
+                    records.abandon(of(*key), *id);
+                }
                 // Not waited for; what is asked next comes after it, where it is one thread that is asked.
                 let _ = records.find(of(*key)).await;
                 while records.owes() {
@@ -366,9 +387,9 @@ fn what_is_over_leaves_nothing_behind() {
             for number in 0..100u8 {
                 let key = Key::of("many", &[round, number]);
                 let begun = runtime.block_on(records.begin(&terms(key, MINUTE))).unwrap();
-                assert!(matches!(begun, Begun::Fresh(_)), "{round} {number}: {begun:?}");
+                let Begun::Fresh(receipt) = begun else { panic!("{round} {number}: {begun:?}") };
                 let done = End::Done(Bytes::from_static(&[b'x'; 1000]));
-                runtime.block_on(records.finish(key, done)).unwrap();
+                runtime.block_on(records.finish(key, receipt, done)).unwrap();
             }
             let one_more = terms(Key::of("more", &[]), MINUTE);
             assert_eq!(runtime.block_on(records.begin(&one_more)), Ok(Begun::Full));

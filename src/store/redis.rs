@@ -1,8 +1,8 @@
 //! What several instances share, in a Redis or Valkey: records of acts that must not be done twice, and what clients
 //! have used up of their rates. Time is the server's, each question one script, one round trip.
 //!
-//! While the server is down the config says what is done. `local` is a memory of this process: what was begun in it
-//! is ended in it, and remembered in it, also when the server has come back.
+//! While the server is down the config says what is done. With `local` a process goes on by what it knows itself: what it
+//! then begins is ended and remembered here, also when the server has come back; and what it began there it knows, too.
 
 mod answers;
 mod failure;
@@ -87,8 +87,17 @@ impl Drop for Shared {
 pub(super) struct SharedRecords {
     pub(super) shared: Shared,
     bounds: Bounds,
-    /// Where it may be used while the server is down.
-    pub(super) local: Option<Memory>,
+    /// Where this process may go on alone while the server is down.
+    local: Option<Local>,
+}
+
+/// What this process knows by itself.
+#[derive(Debug)]
+struct Local {
+    /// What was begun here, while the server was down: it is nowhere else.
+    alone: Memory,
+    /// What this process began at the server. Asked only while that is down.
+    copies: Memory,
 }
 
 impl SharedRecords {
@@ -96,35 +105,45 @@ impl SharedRecords {
         let all = Holding { bytes: bounds.all.bytes.min(LOCAL_BYTES), ..bounds.all };
         let local = match when_down {
             Policy::Refuse => None,
-            Policy::Local => Some(Memory::new(Bounds { all, ..bounds })),
+            Policy::Local => {
+                let memory = || Memory::new(Bounds { all, ..bounds });
+                Some(Local { alone: memory(), copies: memory() })
+            }
         };
         Self { shared, bounds, local }
     }
 
     pub(super) async fn find(&self, key: Key) -> Result<Option<Found>, Down> {
-        if let Some(found) = self.in_memory(|local| local.find(key)) {
+        if let Some(found) = self.alone(|alone| alone.find(key)) {
             return Ok(Some(found));
         }
         let call = self.link().scripts.find(key);
-        self.or_nothing(self.read(StoreAsk::Find, &call).await)
+        self.read(StoreAsk::Find, &call, |copies| copies.find(key)).await
     }
 
     pub(super) async fn receipt(&self, id: ReceiptId) -> Result<Option<Found>, Down> {
-        if let Some(found) = self.in_memory(|local| local.receipt(id)) {
+        if let Some(found) = self.alone(|alone| alone.receipt(id)) {
             return Ok(Some(found));
         }
         let call = self.link().scripts.receipt(id);
-        self.or_nothing(self.read(StoreAsk::Receipt, &call).await)
+        self.read(StoreAsk::Receipt, &call, |copies| copies.receipt(id)).await
     }
 
     pub(super) async fn begin(&self, terms: &Terms) -> Result<Begun, Down> {
-        if let Some(found) = self.in_memory(|local| local.find(terms.key)) {
+        if let Some(found) = self.alone(|alone| alone.find(terms.key)) {
             return Ok(Begun::Exists(found));
         }
-        match (self.begin_shared(terms).await, &self.local) {
-            (Err(Down), Some(local)) => local.begin(terms),
-            (begun, _) => begun,
+        let begun = self.begin_shared(terms).await;
+        let Some(Local { alone, copies }) = &self.local else { return begun };
+        match begun {
+            Ok(Begun::Fresh(receipt)) => copies.copy(terms, receipt),
+            Ok(Begun::Exists(_) | Begun::Full | Begun::Crowded) => {}
+            Err(Down) => match copies.find(terms.key) {
+                Some(found) => return Ok(Begun::Exists(found)),
+                None => return alone.begin(terms),
+            },
         }
+        begun
     }
 
     async fn begin_shared(&self, terms: &Terms) -> Result<Begun, Down> {
@@ -157,38 +176,45 @@ impl SharedRecords {
         }
     }
 
-    pub(super) async fn finish(&self, key: Key, end: End) -> Result<(), Down> {
-        if let Some(local) = &self.local
-            && local.finish(key, end.clone())
-        {
+    pub(super) async fn finish(&self, key: Key, receipt: ReceiptId, end: End) -> Result<(), Down> {
+        if self.finish_here(key, receipt, &end) {
             return Ok(());
         }
-        let call = self.link().scripts.finish(key, &end, None);
+        let call = self.link().scripts.finish(key, receipt, &end);
         let ended = self.link().ask::<u8>(StoreAsk::Finish, &call).await;
         if ended.is_err() {
             // Not lost: it is written as soon as the server is back, if this process lives to see it.
-            self.link().owed.add(Debt::new(key, end, None));
+            self.link().owed.add(Debt::new(key, receipt, end));
         }
         ended.map(|_| ())
     }
 
-    pub(super) fn abandon(&self, key: Key) {
-        let here = self.local.as_ref().is_some_and(|local| local.finish(key, End::Unknown));
-        if !here {
-            self.link().owed.add(Debt::new(key, End::Unknown, None));
+    pub(super) fn abandon(&self, key: Key, receipt: ReceiptId) {
+        if !self.finish_here(key, receipt, &End::Unknown) {
+            self.link().owed.add(Debt::new(key, receipt, End::Unknown));
+        }
+    }
+
+    /// Whether that was all: it was begun here alone.
+    fn finish_here(&self, key: Key, receipt: ReceiptId, end: &End) -> bool {
+        let Some(Local { alone, copies }) = &self.local else { return false };
+        alone.finish(key, receipt, end.clone()) || {
+            copies.finish(key, receipt, end.clone());
+            false
         }
     }
 
     pub(super) fn sweep(&self) {
-        if let Some(local) = &self.local {
-            local.sweep();
+        if let Some(Local { alone, copies }) = &self.local {
+            alone.sweep();
+            copies.sweep();
         }
         self.link().owed.look();
     }
 
     /// As the server last said, and what this process keeps besides.
     pub(super) fn count(&self) -> u64 {
-        self.link().count().saturating_add(self.local.as_ref().map_or(0, Memory::count))
+        self.link().count().saturating_add(self.local.as_ref().map_or(0, |local| local.alone.count()))
     }
 
     pub(super) fn trouble(&self) -> Option<Trouble> {
@@ -212,23 +238,24 @@ impl SharedRecords {
         &self.shared.link
     }
 
-    fn in_memory<T>(&self, read: impl FnOnce(&Memory) -> Option<T>) -> Option<T> {
-        self.local.as_ref().filter(|local| local.count() > 0).and_then(read)
+    fn alone<T>(&self, read: impl FnOnce(&Memory) -> Option<T>) -> Option<T> {
+        self.local.as_ref().map(|local| &local.alone).filter(|alone| alone.count() > 0).and_then(read)
     }
 
-    async fn read(&self, ask: StoreAsk, call: &script::Call<'_>) -> Result<Option<Found>, Down> {
-        match self.link().ask::<Said>(ask, call).await? {
-            Said::Found(found) => Ok(Some(found)),
-            Said::Nothing => Ok(None),
-            Said::Fresh | Said::Full | Said::Crowded | Said::Late(_) => Err(Down),
-        }
-    }
-
-    /// Where this process goes by what it knows alone, it knows nothing of this.
-    fn or_nothing(&self, found: Result<Option<Found>, Down>) -> Result<Option<Found>, Down> {
-        match found {
-            Err(Down) if self.local.is_some() => Ok(None),
-            found => found,
+    /// Asks the server, and where that is down and this process may go on alone, what it began there itself.
+    async fn read(
+        &self,
+        ask: StoreAsk,
+        call: &script::Call<'_>,
+        copied: impl FnOnce(&Memory) -> Option<Found>,
+    ) -> Result<Option<Found>, Down> {
+        match (self.link().ask::<Said>(ask, call).await, &self.local) {
+            (Ok(Said::Found(found)), _) => Ok(Some(found)),
+            (Ok(Said::Nothing), _) => Ok(None),
+            (Ok(Said::Fresh | Said::Full | Said::Crowded | Said::Late(_)) | Err(Down), Some(local)) => {
+                Ok(copied(&local.copies))
+            }
+            (Ok(Said::Fresh | Said::Full | Said::Crowded | Said::Late(_)) | Err(Down), None) => Err(Down),
         }
     }
 }
@@ -245,7 +272,7 @@ impl Drop for Orphan<'_> {
     fn drop(&mut self) {
         if !self.told {
             let Self { key, receipt, .. } = *self;
-            self.link.owed.add(Debt::new(key, End::Forget, Some(receipt)));
+            self.link.owed.add(Debt::new(key, receipt, End::Forget));
         }
     }
 }

@@ -36,7 +36,7 @@ fn a_server_that_does_not_answer_is_waited_for_once() {
     assert_eq!(backend.count(), 41);
 }
 
-/// `local`: each instance goes on by what it knows, and keeps to it when the server is back.
+/// `local`: each instance goes on by what it knows, what it began at the server included, and keeps to it when that is back.
 #[test]
 fn each_instance_goes_on_alone_where_it_may() {
     let Some(mut redis) = Redis::durable() else { return };
@@ -47,6 +47,12 @@ fn each_instance_goes_on_alone_where_it_may() {
     for gate in &gates {
         is_up(gate, 0);
     }
+    let told = gates[0].exchange(&keyed("shared"));
+    assert_eq!(
+        (told.status, told.field("idempotency-replayed")),
+        (200, Some("true")),
+        "it was this one that did it"
+    );
     for gate in &gates {
         for replayed in [None, Some("true")] {
             let told = gate.exchange(&keyed("alone"));

@@ -1,7 +1,7 @@
 //! What answers is not a Redis, or one that somebody else holds: its words are shown to nobody, its bytes are bounded,
 //! and one thing that it refuses does not keep it from the others.
 
-use super::{keyed, setup};
+use super::{keyed, setup, with};
 use crate::support::redis::{is_up, readiness};
 use crate::support::{Backend, Gate, eventually};
 use serde_json::{Value, json};
@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 enum Said {
     Once(Vec<u8>),
@@ -256,4 +257,28 @@ fn an_end_that_is_refused_does_not_keep_the_others() {
     assert!(times(1) >= 2, "the second was tried again");
     is_up(&gate, 1);
     assert_eq!(gate.exchange(&keyed("third")).status, 200);
+}
+
+/// An end that gets no answer, first in the queue: the way to the server opens again all the same.
+#[test]
+fn an_end_that_takes_too_long_does_not_keep_the_others() {
+    let slow: Arc<Mutex<Option<String>>> = Arc::default();
+    let fake = Fake::start(move |words| {
+        if !words.iter().any(|word| word == "done") {
+            return sensible(words).unwrap_or_else(|| once("*1\r\n$5\r\nfresh\r\n"));
+        }
+        let first = slow.lock().unwrap().get_or_insert_with(|| words[3].clone()).clone();
+        if first == words[3] {
+            std::thread::sleep(Duration::from_secs(4));
+        }
+        once(":1\r\n")
+    });
+    let backend = Backend::agreeing();
+    let gate = setup(&backend, with(fake.store(), "timeout", "200ms")).start();
+    assert_eq!(gate.exchange(&keyed("first")).status, 200);
+    let mut number = 0;
+    eventually("others are done", || {
+        number += 1;
+        gate.exchange(&keyed(&format!("k-{number}"))).status == 200
+    });
 }

@@ -349,26 +349,26 @@ impl Work<'_> {
         Ok(Begun::Fresh(receipt))
     }
 
-    pub(super) fn finish(&mut self, key: Key, end: End) -> Result<(), Fault> {
-        let key = key.as_bytes();
+    pub(super) fn finish(&mut self, key: Key, receipt: ReceiptId, end: End) -> Result<(), Fault> {
+        let (key, receipt) = (key.as_bytes(), receipt.as_bytes());
         match end {
             End::Forget => {
-                let forget =
-                    "DELETE FROM records WHERE key = ?1 AND state = ?2 RETURNING coalesce(holder, x'')";
+                let forget = "DELETE FROM records WHERE key = ?1 AND state = ?2 AND receipt = ?3 \
+                              RETURNING coalesce(holder, x'')";
                 let mut forget = self.connection.prepare_cached(forget)?;
-                let gone = forget.query_row(params![key, PENDING], |row| row.get::<_, Vec<u8>>(0));
+                let gone = forget.query_row(params![key, PENDING, receipt], |row| row.get::<_, Vec<u8>>(0));
                 if let Some(holder) = gone.optional()? {
                     self.tally.lose(&holder, Holding { records: 1, bytes: OVERHEAD });
                 }
             }
             End::Unknown => {
-                let end = "UPDATE records SET state = ?1 WHERE key = ?2 AND state = ?3";
-                self.connection.prepare_cached(end)?.execute(params![UNKNOWN, key, PENDING])?;
+                let end = "UPDATE records SET state = ?1 WHERE key = ?2 AND state = ?3 AND receipt = ?4";
+                self.connection.prepare_cached(end)?.execute(params![UNKNOWN, key, PENDING, receipt])?;
             }
             End::Done(answer) => {
-                let end = "UPDATE records SET state = ?1, answer = ?2 WHERE key = ?3 AND state = ?4 \
+                let end = "UPDATE records SET state = ?1, answer = ?2 WHERE key = ?3 AND state = ?4 AND receipt = ?5 \
                            RETURNING coalesce(holder, x'')";
-                let done = params![DONE, &answer[..], key, PENDING];
+                let done = params![DONE, &answer[..], key, PENDING, receipt];
                 let mut end = self.connection.prepare_cached(end)?;
                 let done = end.query_row(done, |row| row.get::<_, Vec<u8>>(0));
                 if let Some(holder) = done.optional()? {

@@ -1,9 +1,9 @@
--- KEYS: record, ends, sizes, held. ARGV: key, how it ended, answer, the receipt it was begun under or nothing.
--- Only what is pending is ended.
+-- KEYS: record, ends, sizes, held. ARGV: key, how it ended, answer, the receipt it was begun under.
+-- Only what is pending is ended, and only what was begun so: an end may come late.
 local key = ARGV[1]
 local f = redis.call('HMGET', KEYS[1], 'state', 'expires', 'receipt')
 if f[1] ~= 'pending' or tonumber(f[2]) <= now then return 0 end
-if ARGV[4] ~= '' and ARGV[4] ~= f[3] then return 0 end
+if ARGV[4] ~= f[3] then return 0 end
 if ARGV[2] == 'forget' then
   redis.call('DEL', KEYS[1])
   forget(key)

@@ -29,6 +29,8 @@ const REGARD: Duration = Duration::from_secs(10);
 /// How long after a failed connect the next one is made, from and to; half of it by chance, so that a hundred
 /// instances do not come back at once.
 const PACE: (Duration, Duration) = (Duration::from_millis(20), Duration::from_secs(2));
+/// How many times as long as others an end may take that is written late: nobody waits for it, and it may be large.
+const PATIENCE: u32 = 5;
 /// How long the first connect may keep a start waiting.
 const FIRST: Duration = Duration::from_secs(2);
 
@@ -132,7 +134,16 @@ impl Link {
     }
 
     async fn ask_by<T: FromRedisValue>(&self, wire: &Wire, call: &Call<'_>) -> Result<T, Failure> {
-        match timeout(self.timeout, call.invoke_async(&mut wire.sender())).await {
+        self.ask_within(self.timeout, wire, call).await
+    }
+
+    async fn ask_within<T: FromRedisValue>(
+        &self,
+        patience: Duration,
+        wire: &Wire,
+        call: &Call<'_>,
+    ) -> Result<T, Failure> {
+        match timeout(patience, call.invoke_async(&mut wire.sender())).await {
             Err(_) => Err(Failure::Timeout),
             Ok(answer) => answer.map_err(|error| wire.failure(&error)),
         }
@@ -265,12 +276,18 @@ impl Link {
         }
     }
 
-    /// Writes what could not be written when it was to be. One that is refused does not keep the others from it.
+    /// Writes what could not be written when it was to be. One that is refused, or takes too long for what it is, does not keep
+    /// the others from it.
     async fn pay(&self, wire: &Wire, writable: bool) -> Result<(), Failure> {
         while let Some(debt) = self.owed.first() {
-            let call = self.scripts.finish(debt.key(), debt.end(), debt.receipt());
-            match self.ask_by::<u8>(wire, &call).await {
+            let call = self.scripts.finish(debt.key(), debt.receipt(), debt.end());
+            match self.ask_within::<u8>(self.timeout * PATIENCE, wire, &call).await {
                 Ok(_) => self.owed.paid(&debt),
+                Err(Failure::Timeout) => {
+                    // The server has just answered: were this one offered first again, nothing would ever get past it.
+                    self.owed.refused(writable);
+                    return Err(Failure::Timeout);
+                }
                 Err(failure) if failure.breaks() => return Err(failure),
                 Err(_) => {
                     self.meters.errors.at(StoreError::Refused).inc();

@@ -33,16 +33,16 @@ struct Waiting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Debt {
     key: Key,
+    /// Under which it was begun.
+    receipt: ReceiptId,
     end: End,
-    /// Under which it was begun, where only that is meant.
-    receipt: Option<ReceiptId>,
     /// How often it was refused for what it is.
     refusals: u32,
 }
 
 impl Debt {
-    pub(super) fn new(key: Key, end: End, receipt: Option<ReceiptId>) -> Self {
-        Self { key, end, receipt, refusals: 0 }
+    pub(super) fn new(key: Key, receipt: ReceiptId, end: End) -> Self {
+        Self { key, receipt, end, refusals: 0 }
     }
 
     pub(super) fn key(&self) -> Key {
@@ -53,7 +53,7 @@ impl Debt {
         &self.end
     }
 
-    pub(super) fn receipt(&self) -> Option<ReceiptId> {
+    pub(super) fn receipt(&self) -> ReceiptId {
         self.receipt
     }
 
@@ -149,8 +149,7 @@ mod tests {
     fn one_that_is_refused_stands_in_nobodys_way_and_not_forever() {
         let dropped = IntCounter::new("dropped", "dropped").unwrap();
         let owed = Owed::new(dropped.clone());
-        let debt =
-            |byte: u8| Debt::new(Key::of("owed", &[byte]), End::Forget, Some(ReceiptId::from([byte; 16])));
+        let debt = |byte: u8| Debt::new(Key::of("owed", &[byte]), ReceiptId::from([byte; 16]), End::Forget);
         owed.add(debt(1));
         owed.add(debt(2));
         // A server that refuses everything makes nobody give up.

@@ -84,8 +84,8 @@ impl Scripts {
         self.find.key(self.name("record", key))
     }
 
-    /// `receipt`: only what was begun under it is ended.
-    pub(super) fn finish(&self, key: Key, end: &End, receipt: Option<ReceiptId>) -> Call<'_> {
+    /// Only what was begun under this receipt is ended.
+    pub(super) fn finish(&self, key: Key, receipt: ReceiptId, end: &End) -> Call<'_> {
         let (word, answer): (_, &[u8]) = match end {
             End::Done(answer) => ("done", answer),
             End::Unknown => ("unknown", b""),
@@ -93,7 +93,7 @@ impl Scripts {
         };
         let mut call = self.on_index(&self.finish, self.name("record", key));
         call.arg(key.to_string()).arg(word).arg(answer);
-        call.arg(receipt.map(|receipt| receipt.to_string()).unwrap_or_default());
+        call.arg(receipt.to_string());
         call
     }
 
