@@ -2,7 +2,6 @@
 //!
 //! Each parses into a number that cannot be zero by accident, and prints back as a person would write it.
 
-use std::fmt::Write as _;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -125,26 +124,6 @@ pub fn print_time(time: Duration) -> String {
     format!("{milliseconds}ms")
 }
 
-/// Prints a rate with the shortest window that holds a whole number; `none` for no limit.
-pub fn print_rate(rate: Option<Frequency>) -> String {
-    let Some(rate) = rate else { return "none".to_owned() };
-    let period = rate.period.as_nanos().max(1);
-    let mut text = String::new();
-    for (window, unit) in [(1_u128, "s"), (60, "m"), (3_600, "h")] {
-        let count = (window * 1_000_000_000 + period / 2) / period;
-        // The period was cut to whole nanoseconds when it was read; dividing again finds the count that gave it.
-        if count > 0 && window * 1_000_000_000 / count == period {
-            let _ = write!(text, "{count}/{unit}");
-            break;
-        }
-    }
-    if text.is_empty() {
-        let _ = write!(text, "1/{}", print_time(rate.period));
-    }
-    let _ = write!(text, " burst {}", rate.burst);
-    text
-}
-
 fn number_and_unit(word: &str) -> Option<(&str, &str)> {
     let digits = word.bytes().take_while(u8::is_ascii_digit).count();
     if digits == 0 { None } else { word.split_at_checked(digits) }
@@ -213,8 +192,5 @@ mod tests {
         assert_eq!(parse_rate("4294967296/s"), Err(BoundFault::Overflow));
         assert_eq!(parse_rate("4294967295/s"), Err(BoundFault::Overflow));
         assert_eq!(parse_rate("+5/s"), Err(BoundFault::Rate));
-        for word in ["none", "5/s burst 10", "30/m burst 5", "7/s burst 1", "1/h burst 2", "100/h burst 3"] {
-            assert_eq!(parse_rate(word).map(print_rate).as_deref(), Ok(word));
-        }
     }
 }

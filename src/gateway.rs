@@ -62,7 +62,7 @@ pub use sentence::sentence;
 pub use token::{Guard, LONGEST as LONGEST_TOKEN, Token, TokenHash};
 pub use tool::{Hints, Tool};
 
-use crate::reason::{Face, Reason, Rejection};
+use crate::reason::{Reason, Rejection};
 use crate::tls::Certificates;
 use arrival::Arrival;
 use attempt::receipt_id;
@@ -95,6 +95,9 @@ pub struct Gateway {
     own_limits: Limits,
     by_address: HashMap<String, Spot, foldhash::fast::RandomState>,
 }
+
+/// What the rates of the gateway's own addresses are counted under. No route is called so.
+const OWN: &str = "_own";
 
 /// A route with everything about it that can be computed before a request comes.
 #[derive(Debug)]
@@ -222,12 +225,17 @@ impl Gateway {
 
     /// What acts use up of their rates is counted together with other instances.
     pub fn share_rates(&mut self, ledger: &Arc<dyn Ledger>) {
-        // No route is called so.
-        self.own_limits.share("_own", ledger);
+        self.own_limits.share(OWN, ledger);
         for place in &mut self.places {
             let Route { name, limits, .. } = &mut place.route;
             limits.share(name, ledger);
         }
+    }
+
+    /// All rates, with the name that each is counted under: those of the routes, and what the gateway's own addresses share.
+    pub fn limits(&self) -> impl Iterator<Item = (&str, &Limits)> {
+        let own = (!self.own.is_empty()).then_some((OWN, &self.own_limits));
+        self.routes().map(|route| (route.name.as_str(), &route.limits)).chain(own)
     }
 
     /// Decides from the head alone.
@@ -250,10 +258,8 @@ impl Gateway {
                     return self.attempt(index, action, head);
                 }
                 let client = ClientKey::of(self.origin(head).client);
-                if let Some(limiter) = &place.route.limits.get
-                    && let Err(wait) = limiter.take(client)
-                {
-                    return refuse(Rejection::throttled(wait));
+                if let Err(rejection) = act::throttle_arrival(&place.route.limits, client) {
+                    return refuse(rejection);
                 }
                 let (reply, outcome) = place.arrival.answer(head, verb == Method::Get);
                 Triage::Answer { spot, reply, outcome }
@@ -295,13 +301,13 @@ impl Place {
         head: &Head<'_>,
     ) -> Result<Ticket<'g>, Rejection> {
         let ticket = self.ticket(gateway, index, head)?;
-        if let Err(rejection) = act::gate(ticket.route, head, self.arrival.is_current(head)) {
-            if rejection.face() == Face::Refused {
-                act::note_refused(ticket.route, ticket.client);
-            }
-            return Err(rejection);
+        act::gate(ticket.route, head).map_err(|reason| ticket.turn_away(reason))?;
+        let (key, stale) = (idempotency::key(ticket.route, head)?, !self.arrival.is_current(head));
+        // Under a key it is asked first what became of it.
+        if stale && key.is_none() {
+            return Err(Reason::Stale.into());
         }
-        Ok(Ticket { key: idempotency::key(ticket.route, head)?, ..ticket })
+        Ok(Ticket { key, stale, ..ticket })
     }
 
     /// The permission to read a body, where the client has an act left.
@@ -314,7 +320,7 @@ impl Place {
         let (route, origin) = (&self.route, gateway.origin(head));
         let client = token::identify(route, head, ClientKey::of(origin.client))?;
         let (departure, public) = (&self.departure, gateway.public.as_ref());
-        Ok(Ticket { index, route, departure, client, origin, public, key: None })
+        Ok(Ticket { index, route, departure, client, origin, public, key: None, stale: false })
     }
 }
 

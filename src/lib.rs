@@ -24,7 +24,7 @@
 //! L2  gateway ◀ surface        decisions, pure and synchronous | what is drawn for clients that speak no GPT
 //! L2  decoders                 what constrained decoders make of a form
 //! L1  form                     closed dialect, compile, lint, representations
-//! L0  json hex media tls reason bounds lint   words and bytes; no I/O
+//! L0  json hex media tls reason bounds lint every   words and bytes; no I/O
 //! ```
 
 pub mod adopt;
@@ -33,6 +33,7 @@ pub mod cli;
 pub mod config;
 pub mod decoders;
 pub mod edge;
+mod every;
 pub mod form;
 pub mod gateway;
 pub mod hex;

@@ -4,7 +4,7 @@ use crate::config::{self, Fault, Loaded, OnWidening, Settings, Stock};
 use crate::form::shortened;
 use crate::gateway::{Gateway, Ledger, RouteDifference, Scrutiny, Widening, differences};
 use crate::surface::Desks;
-use crate::telemetry::{Meters, Telemetry};
+use crate::telemetry::{Meters, ReloadResult, Telemetry};
 use arc_swap::ArcSwap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -83,6 +83,17 @@ pub enum Reload {
     },
     /// The old generation goes on.
     Refused(Vec<Fault>),
+}
+
+impl Reload {
+    /// For metrics and the admin listener.
+    pub fn result(&self) -> ReloadResult {
+        match self {
+            Self::Unchanged => ReloadResult::Unchanged,
+            Self::Published { .. } => ReloadResult::Published,
+            Self::Refused(_) => ReloadResult::Refused,
+        }
+    }
 }
 
 impl Live {
@@ -176,13 +187,9 @@ impl Live {
     }
 
     fn tell(&self, outcome: &Reload) {
-        let result = match outcome {
-            Reload::Unchanged => "unchanged",
-            Reload::Published { .. } => "published",
-            Reload::Refused(_) => "refused",
-        };
+        let result = outcome.result();
         self.telemetry.count_reload(result);
-        self.telemetry.config_refused.set(i64::from(matches!(outcome, Reload::Refused(_))));
+        self.telemetry.config_refused.set(i64::from(result == ReloadResult::Refused));
         report(outcome);
     }
 

@@ -13,16 +13,15 @@ mod shared;
 mod tls;
 mod trace;
 
-pub use access::{Access, Sink};
-pub use label::{
-    door_label, method_label, outcome_label, own_label, reason_label, reasons, replay_label, result_label,
-    spot_label,
-};
+use access::Access;
+pub use access::Sink;
+pub use label::{reason_label, reasons, reload_label, spot_label};
 pub use log::Log;
 pub use meters::{Meters, RouteMeters, Telemetry};
 pub use servers::render as render_servers;
 pub use shared::{StoreAsk, StoreError, StoreMeters};
 
+use crate::every::every;
 use crate::form::Mismatch;
 use crate::gateway::{Code, Door, Ids, Method, Outcome, ReplayState, Trace, UpstreamResult};
 use crate::reason::Reason;
@@ -98,6 +97,21 @@ pub struct UpstreamRecord {
     pub took: Duration,
 }
 
+/// What a turn of reading the config came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReloadResult {
+    /// A new generation is served.
+    Published,
+    /// The same one.
+    Unchanged,
+    /// The old one goes on: the files are wrong.
+    Refused,
+}
+
+impl ReloadResult {
+    every![Published, Unchanged, Refused];
+}
+
 /// What a handshake came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handshake {
@@ -120,17 +134,7 @@ pub enum Handshake {
 }
 
 impl Handshake {
-    /// Every one.
-    pub const ALL: [Self; 8] = [
-        Self::Done,
-        Self::Resumed,
-        Self::Incompatible,
-        Self::Rejected,
-        Self::Malformed,
-        Self::Clear,
-        Self::Deadline,
-        Self::Cut,
-    ];
+    every![Done, Resumed, Incompatible, Rejected, Malformed, Clear, Deadline, Cut];
 }
 
 /// The route label of requests that reach no route.

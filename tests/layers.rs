@@ -7,7 +7,7 @@ use std::process::Command;
 
 /// The modules, lowest first; a module may name only those above its own line.
 const ORDER: &[&[&str]] = &[
-    &["hex", "lint"],
+    &["every", "hex", "lint"],
     &["json", "media", "bounds", "tls"],
     &["reason"],
     &["form"],

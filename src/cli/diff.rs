@@ -3,7 +3,7 @@
 use super::show::{self, Severity, Style, count, json_text, printable, refuse, to_stderr, to_stdout};
 use super::{CONFIG, USAGE};
 use crate::config::{self, Fault, Loaded};
-use crate::form::{CompiledForm, Difference, Excess, FormOptions, Numbers};
+use crate::form::{Change, CompiledForm, Difference, Excess, FormOptions, Numbers};
 use crate::gateway::{RouteChange, RouteDifference, Scrutiny, Widening, differences};
 use crate::json::line_column;
 use crate::lint::{Level, Lint, LintLevels};
@@ -189,13 +189,12 @@ fn word(change: &RouteChange) -> &'static str {
     match change {
         RouteChange::Added => "a new address",
         RouteChange::Removed => "gone",
-        RouteChange::Kept { form, others: _ } if *form == Difference::SAME => "the form admits the same",
-        RouteChange::Kept { .. } => match change.name() {
-            "changed" => "the form changed",
-            "same" => "the form admits the same",
-            "widened" => "the form is wider",
-            "narrowed" => "the form is narrower",
-            _ => "the form is wider and narrower",
+        RouteChange::Kept { form, others: _ } => match form.change() {
+            Change::Same => "the form admits the same",
+            Change::Widened => "the form is wider",
+            Change::Narrowed => "the form is narrower",
+            Change::Both => "the form is wider and narrower",
+            Change::Unknown => "the form changed",
         },
     }
 }

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 pub struct Fault {
     /// The file, as it was named.
     pub file: PathBuf,
-    /// From 1; 0 when the file could not be read at all.
+    /// From 1; 0 for what is about the file as a whole.
     pub line: usize,
-    /// From 1, in characters; 0 when the file could not be read at all.
+    /// From 1, in characters; 0 with line 0.
     pub column: usize,
     /// JSON Pointer (RFC 6901) into the file.
     pub pointer: String,

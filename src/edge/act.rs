@@ -30,8 +30,8 @@ pub(super) async fn act(
     }
 }
 
-/// The same under a key: only if nobody has yet. The key comes before the form, so that who repeats gets the same
-/// answer also when the form has changed since.
+/// The same under a key: only if nobody has yet. The key comes before the form and `If-Match`, so that who repeats gets
+/// the same answer also when the form has changed since.
 async fn act_once(
     app: &App,
     decision: &mut Decision,
@@ -46,6 +46,9 @@ async fn act_once(
         let known = Keyed::<()>::of(found);
         decision.replay = Some(known.state());
         return decision.end(&ticket, known, |_, ()| {});
+    }
+    if ticket.is_stale() {
+        return decision.refuse(ticket.turn_away(Reason::Stale), None);
     }
     let admitted = match ticket.submit(body) {
         Ok(admitted) => admitted,

@@ -14,7 +14,7 @@ use crate::gateway::{Reply, RouteChange, judge};
 use crate::json::Document;
 use crate::live::{Reload, Status};
 use crate::reason::Face;
-use crate::telemetry::render_servers;
+use crate::telemetry::{reload_label, render_servers};
 use bytes::Bytes;
 use pingora_core::server::ShutdownWatch;
 use serde_json::{Value, json};
@@ -215,8 +215,9 @@ fn snapshot(app: &App) -> Value {
 }
 
 fn reloaded(outcome: &Reload) -> Reply {
+    let result = reload_label(outcome.result());
     match outcome {
-        Reload::Unchanged => document(200, &json!({ "result": "unchanged" })),
+        Reload::Unchanged => document(200, &json!({ "result": result })),
         Reload::Published { digest, changes, needs_restart } => {
             let others = changes.iter().filter_map(|route| match &route.change {
                 RouteChange::Kept { form: _, others } if !others.is_empty() => {
@@ -230,7 +231,7 @@ fn reloaded(outcome: &Reload) -> Reply {
             document(
                 200,
                 &json!({
-                    "result": "published",
+                    "result": result,
                     "digest": digest,
                     "changes": changes,
                     "others": others,
@@ -240,7 +241,7 @@ fn reloaded(outcome: &Reload) -> Reply {
         }
         Reload::Refused(faults) => {
             let faults: Vec<String> = faults.iter().map(ToString::to_string).collect();
-            document(422, &json!({ "result": "refused", "faults": faults }))
+            document(422, &json!({ "result": result, "faults": faults }))
         }
     }
 }

@@ -56,7 +56,7 @@ async fn open(app: &App, decision: &mut Decision, head: &Head<'_>, proposal: Pro
     let (told, state) = match known {
         Some((told, state)) => {
             if let Some(reason) = told.reason {
-                ticket.void(reason);
+                ticket.turn_away(reason);
             }
             (told, Some(state))
         }

@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(super) struct Budget {
     held: AtomicUsize,
     cap: usize,
-    shown: IntGauge,
+    /// Where what is held is shown.
+    shown: Option<IntGauge>,
 }
 
 /// What one body holds; given back when dropped.
@@ -24,7 +25,7 @@ pub(super) struct Hold {
 pub(super) struct Exhausted;
 
 impl Budget {
-    pub(super) fn new(cap: usize, shown: IntGauge) -> Arc<Self> {
+    pub(super) fn new(cap: usize, shown: Option<IntGauge>) -> Arc<Self> {
         Arc::new(Self { held: AtomicUsize::new(0), cap, shown })
     }
 
@@ -46,7 +47,9 @@ impl Hold {
             return Err(Exhausted);
         }
         self.bytes = bytes;
-        self.budget.shown.add(i64::try_from(more).unwrap_or(i64::MAX));
+        if let Some(shown) = &self.budget.shown {
+            shown.add(i64::try_from(more).unwrap_or(i64::MAX));
+        }
         Ok(())
     }
 
@@ -60,7 +63,9 @@ impl Drop for Hold {
     fn drop(&mut self) {
         if self.bytes > 0 {
             self.budget.held.fetch_sub(self.bytes, Ordering::Relaxed);
-            self.budget.shown.sub(i64::try_from(self.bytes).unwrap_or(i64::MAX));
+            if let Some(shown) = &self.budget.shown {
+                shown.sub(i64::try_from(self.bytes).unwrap_or(i64::MAX));
+            }
         }
     }
 }
@@ -72,7 +77,7 @@ mod tests {
     #[test]
     fn what_is_held_comes_back() {
         let gauge = IntGauge::new("held", "held").unwrap();
-        let budget = Budget::new(100, gauge.clone());
+        let budget = Budget::new(100, Some(gauge.clone()));
         let mut first = budget.hold();
         assert_eq!(first.grow_to(60), Ok(()));
         assert_eq!(first.grow_to(40), Ok(()));

@@ -10,6 +10,7 @@ use crate::gateway::Reply;
 use crate::reason::Reason;
 use bytes::{Bytes, BytesMut};
 use pingora_core::protocols::Stream;
+use pingora_http::StatusCode;
 use pingora_timeout::timeout;
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -398,7 +399,7 @@ fn write_status(out: &mut Vec<u8>, status: u16) {
         204 => b"HTTP/1.1 204 No Content\r\n",
         304 => b"HTTP/1.1 304 Not Modified\r\n",
         _ => {
-            let phrase = http::StatusCode::from_u16(status).ok();
+            let phrase = StatusCode::from_u16(status).ok();
             let phrase = phrase.and_then(|status| status.canonical_reason()).unwrap_or("");
             // Writing to a `Vec` cannot fail.
             let _ = write!(out, "HTTP/1.1 {status} {phrase}\r\n");

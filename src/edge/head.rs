@@ -85,7 +85,7 @@ pub(super) fn read<'a>(
         Framing::Chunked => Length::Unknown,
     };
     let head = Head { method, path, query, fields, length, peer, scheme, authority };
-    let expects_continue = version == 1 && read_expect(&head)?;
+    let expects_continue = version == 1 && read_expect(head.fields)?;
     let close = version == 0 || says_close(&head);
     Ok(Request { head, framing, close, expects_continue })
 }
@@ -173,13 +173,12 @@ pub(super) fn read_length(value: &[u8]) -> Option<u64> {
     std::str::from_utf8(value).ok()?.parse().ok()
 }
 
-fn read_expect(head: &Head<'_>) -> Result<bool, Stray> {
-    let mut expects = head.all("expect").peekable();
-    if expects.peek().is_none() {
-        return Ok(false);
-    }
-    if expects.all(|value| value.eq_ignore_ascii_case(b"100-continue")) {
-        Ok(true)
+/// Whether the client waits for `100 Continue`; it may expect nothing else (RFC 9110, 10.1.1).
+pub(super) fn read_expect(fields: &[Field<'_>]) -> Result<bool, Stray> {
+    let mut expects = fields.iter().filter(|field| field.name.eq_ignore_ascii_case("expect")).peekable();
+    let is_any = expects.peek().is_some();
+    if expects.all(|field| field.value.eq_ignore_ascii_case(b"100-continue")) {
+        Ok(is_any)
     } else {
         Err(Stray::Expectation)
     }

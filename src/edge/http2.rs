@@ -2,7 +2,7 @@
 
 use super::connection::{Collected, Connection};
 use super::frames::Timed;
-use super::head::{FIELDS, is_target};
+use super::head::{FIELDS, is_target, read_expect};
 use super::request::{BodySource, Decision, End, UNWANTED, Uncollected, decide};
 use super::socket::Socket;
 use super::{App, Counted, Stray};
@@ -85,10 +85,8 @@ impl HttpServerApp for Streams {
             Some(Stray::HeadTooLarge)
         } else if !is_target(target) {
             Some(Stray::Framing)
-        } else if fields.iter().any(|field| field.name == "expect" && field.value != b"100-continue") {
-            Some(Stray::Expectation)
         } else {
-            None
+            read_expect(&fields).err()
         };
         if let Some(stray) = stray {
             let decision = Decision::stray(stray, self.peer);

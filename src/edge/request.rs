@@ -194,7 +194,7 @@ async fn proceed(
                 return decision.over(body, ticket.deadline()).await;
             }
             match decision.collect(app, body, ticket.limit(), ticket.deadline()).await {
-                Err(reason) => decision.refuse(ticket.void(reason), None),
+                Err(reason) => decision.refuse(ticket.turn_away(reason), None),
                 Ok(Collected { bytes, hold: _held }) => {
                     act(app, &mut decision, head, ticket, bytes).await;
                 }
@@ -210,9 +210,7 @@ async fn proceed(
             match decision.collect(app, body, desk.max_body, desk.body_deadline).await {
                 Err(reason) => {
                     let rejection = Rejection::from(reason);
-                    if rejection.face() == Face::Refused {
-                        conversation.note_refused();
-                    }
+                    conversation.note(&rejection);
                     decision.turn_away(rejection);
                 }
                 Ok(Collected { bytes, hold: _held }) => {
@@ -243,9 +241,7 @@ async fn converse(
             decision.outcome = outcome;
         }
         Turn::Refuse(rejection) => {
-            if rejection.face() == Face::Refused {
-                conversation.note_refused();
-            }
+            conversation.note(&rejection);
             decision.turn_away(rejection);
         }
         Turn::Act { ticket, body, telling } => {

@@ -14,7 +14,6 @@ use crate::store::{Kept, Rates, Records, StoreFault};
 use crate::telemetry::{Log, Sink, StoreMeters, Telemetry};
 use pingora_core::connectors::TransportConnector;
 use pingora_runtime::Runtime;
-use prometheus::IntGauge;
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -54,6 +53,12 @@ pub enum ServeError {
     Start(String),
 }
 
+impl ServeError {
+    fn start(cause: impl std::fmt::Display) -> Self {
+        Self::Start(cause.to_string())
+    }
+}
+
 /// How long connections that wait between requests are kept for one more when stopping.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 const PACE: Duration = Duration::from_millis(20);
@@ -71,35 +76,34 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let settings = loaded.settings.clone();
     quiet_panics();
-    let start = |error: &dyn std::fmt::Display| ServeError::Start(error.to_string());
-    let meters = StoreMeters::new().map_err(|error| start(&error))?;
+    let meters = StoreMeters::new().map_err(ServeError::start)?;
     let Kept { records, rates } = Kept::open(&settings.store, meters.clone()).map_err(ServeError::Store)?;
-    let (take_over, mut inherited) = TakeOver::receive().map_err(|error| start(&error))?;
+    let (take_over, mut inherited) = TakeOver::receive().map_err(ServeError::start)?;
     activation::receive(&settings, &mut inherited)?;
     let supervisor = Arc::new(Supervisor::of_environment());
     let listeners = Listeners::of(&settings, inherited)?;
     let telemetry = Telemetry::new(sink(&settings.access_log)?, settings.traces.clone());
-    let telemetry = telemetry.map_err(|error| start(&error))?;
+    let telemetry = telemetry.map_err(ServeError::start)?;
     if let StoreHome::Redis(_) = &settings.store.home {
-        telemetry.show_store(&meters).map_err(|error| start(&error))?;
+        telemetry.show_store(&meters).map_err(ServeError::start)?;
     }
     let telemetry = Arc::new(telemetry);
     telemetry.inflight_body_bytes_limit.set(i64::try_from(settings.inflight_bodies).unwrap_or(i64::MAX));
     let ledger = rates.clone().map(|rates| rates as Arc<dyn Ledger>);
     let live = Arc::new(Live::new(path, loaded, Arc::clone(&telemetry), ledger));
     let app = app(&settings, Arc::clone(&live), Arc::clone(&telemetry), records.clone(), rates, log);
-    let app = Arc::new(app.map_err(|error| start(&error))?);
+    let app = Arc::new(app);
     let threads = app.workers;
 
     // Workers do not steal: a connection, its upstream and its buffers stay with one.
     let workers = Arc::new(Runtime::new_no_steal(threads, "worker"));
     let control = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let control = control.map_err(|error| start(&error))?;
+    let control = control.map_err(ServeError::start)?;
     // Heard before anything is served: a stop that comes with the first request is a stop like any other.
-    let mut signals = control.block_on(async { Signals::new() }).map_err(|error| start(&error))?;
+    let mut signals = control.block_on(async { Signals::new() }).map_err(ServeError::start)?;
     let (stop, stopped) = channel::channel(false);
 
-    let acceptor = Arc::new(tls::Acceptor::new(&live).map_err(|error| start(&error))?);
+    let acceptor = Arc::new(tls::Acceptor::new(&live).map_err(ServeError::start)?);
     let handles = handles(&workers, threads);
     for worker in &handles {
         // Each has connections of its own to upstreams, and looks after them.
@@ -112,7 +116,7 @@ pub fn serve(
             let tls = listener.tls.then(|| Arc::clone(&acceptor));
             let door = Door { app: Arc::clone(&app), tls };
             let accepts = listener.accept(door, handles.clone(), stopped.clone());
-            accepts.map_err(|error| start(&error))?;
+            accepts.map_err(ServeError::start)?;
         }
     }
     if let Some(every) = settings.watch {
@@ -123,7 +127,7 @@ pub fn serve(
         let (admin_stop, admin_stopped) = channel::channel(false);
         if let Some(admin) = &listeners.admin {
             let door = admin::Door { app: Arc::clone(&app), by_file: admin.is_unix };
-            admin.accept(door, vec![Handle::current()], admin_stopped).map_err(|error| start(&error))?;
+            admin.accept(door, vec![Handle::current()], admin_stopped).map_err(ServeError::start)?;
         }
         tokio::spawn(sweep(Arc::clone(&live), records.clone()));
         let upkeep = tokio::spawn(upkeep::keep(Arc::clone(&app)));
@@ -173,12 +177,12 @@ fn app(
     records: Records,
     rates: Option<Arc<Rates>>,
     log: Log,
-) -> Result<App, prometheus::Error> {
+) -> App {
     let threads = settings
         .threads
         .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get));
-    Ok(App {
-        budget: Budget::new(settings.inflight_bodies, telemetry.inflight_body_bytes.clone()),
+    App {
+        budget: Budget::new(settings.inflight_bodies, Some(telemetry.inflight_body_bytes.clone())),
         records,
         rates,
         live,
@@ -187,7 +191,7 @@ fn app(
         log_timer: Mutex::default(),
         connector: TransportConnector::new(None),
         workers: threads,
-        admin_budget: Budget::new(admin::BODIES, IntGauge::new("unshown", "unshown")?),
+        admin_budget: Budget::new(admin::BODIES, None),
         bounds: HeadBounds {
             bytes: settings.max_head,
             deadline: settings.head_deadline,
@@ -199,7 +203,7 @@ fn app(
         admin_connections: AtomicUsize::new(0),
         in_flight: AtomicUsize::new(0),
         phase: AtomicU8::new(Phase::Serving as u8),
-    })
+    }
 }
 
 /// Where each worker runs.
@@ -264,7 +268,7 @@ async fn sweep(live: Arc<Live>, records: Records) {
         tokio::time::sleep(SWEEP).await;
         records.sweep();
         let snapshot = live.snapshot();
-        for limiter in snapshot.gateway.routes().flat_map(|route| route.limits.each()) {
+        for limiter in snapshot.gateway.limits().flat_map(|(_, limits)| limits.each()) {
             limiter.sweep();
         }
     }

@@ -57,12 +57,8 @@ impl Difference {
 }
 
 impl CompiledForm {
-    /// What `newer` admits and refuses compared with `self`, by proof alone.
-    pub fn compare(&self, newer: &Self) -> Change {
-        self.proved(newer).change()
-    }
-
-    /// The same with an example for each direction where one was found. Takes milliseconds for forms of usual size.
+    /// What `newer` admits and refuses compared with `self`, with an example for each direction where one was found. Takes
+    /// milliseconds for forms of usual size.
     pub fn difference(&self, newer: &Self) -> Difference {
         let proved = self.proved(newer);
         if self.reads_like(newer) {
@@ -75,7 +71,7 @@ impl CompiledForm {
         }
     }
 
-    /// What is proved, without examples.
+    /// The same by proof alone, without examples.
     pub fn proved(&self, newer: &Self) -> Difference {
         if self.reads_like(newer) {
             return Difference::SAME;

@@ -64,7 +64,7 @@ pub(crate) enum Shape {
     Types,
     /// A non-empty array of anything.
     Values,
-    /// A number above zero whose digits fit in 64 bits.
+    /// A number above zero.
     Divisor,
     Number,
     /// An integer from 0 to 2^64−1.

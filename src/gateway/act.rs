@@ -28,6 +28,8 @@ pub struct Ticket<'g> {
     pub(super) public: Option<&'g PublicName>,
     /// `Idempotency-Key`, where the route takes one and one was given at its address.
     pub(super) key: Option<Key>,
+    /// `If-Match` names another form than the one that is published now.
+    pub(super) stale: bool,
 }
 
 /// The permission to reach an upstream, once: a ticket, and a body that its form admits.
@@ -61,6 +63,12 @@ impl<'g> Ticket<'g> {
         self.route.limits.due(self.client)
     }
 
+    /// Whether it was meant for another form than the one that is published now (`If-Match`). Asked where the act has a key
+    /// and nothing is recorded under it: who repeats gets the same answer also when the form has changed since.
+    pub fn is_stale(&self) -> bool {
+        self.stale
+    }
+
     /// Strict parse, then the form: the same value that is published (GPT draft, "Verification").
     pub fn submit(self, body: Bytes) -> Result<Admitted<'g>, Unfit> {
         let Route { form, max_body, outbound, .. } = self.route;
@@ -79,7 +87,7 @@ impl<'g> Ticket<'g> {
         match judged {
             Ok((target, affinity)) => Ok(Admitted { ticket: self, body, target, affinity }),
             Err(unfit) => {
-                note_refused(self.route, self.client);
+                self.route.limits.note_refused(self.client);
                 Err(unfit)
             }
         }
@@ -113,19 +121,12 @@ impl<'g> Ticket<'g> {
         }
     }
 
-    /// The body will not be judged: it was too long, or broke off.
-    pub fn void(self, reason: Reason) -> Rejection {
+    /// The act is not performed, for this reason.
+    pub fn turn_away(&self, reason: Reason) -> Rejection {
         let rejection = Rejection::from(reason);
-        if rejection.face() == crate::reason::Face::Refused {
-            note_refused(self.route, self.client);
-        }
+        self.route.limits.note(self.client, &rejection);
         rejection
     }
-}
-
-/// Counts a refused act against the client.
-pub(super) fn note_refused(route: &Route, client: ClientKey) {
-    route.limits.note_refused(client);
 }
 
 /// Rates, before anything of the request is read further (U-17, G-40).
@@ -145,31 +146,27 @@ pub(super) fn throttle_arrival(limits: &Limits, client: ClientKey) -> Result<(),
 }
 
 /// What the head alone decides about an act.
-pub(super) fn gate(route: &Route, head: &Head<'_>, current: bool) -> Result<(), Rejection> {
+pub(super) fn gate(route: &Route, head: &Head<'_>) -> Result<(), Reason> {
     // First, for it is answered at once: what else is wrong with the head does not show in how long that takes.
     match head.length {
         Length::Known(length) if length > route.max_body as u64 => {
-            return Err(Reason::TooLarge.into());
+            return Err(Reason::TooLarge);
         }
         Length::Known(_) | Length::Unknown => {}
     }
     // A body's reader may merge the query into it: nothing beside the body may speak (B-3).
     if head.query.is_some() {
-        return Err(Reason::Query.into());
+        return Err(Reason::Query);
     }
     match route.content_type {
         ContentTypeRule::Any => {}
         ContentTypeRule::Json => {
             if !head.only("content-type").is_some_and(is_json_utf8) {
-                return Err(Reason::MediaType.into());
+                return Err(Reason::MediaType);
             }
         }
     }
-    only_identity(head)?;
-    if !current {
-        return Err(Reason::Stale.into());
-    }
-    Ok(())
+    only_identity(head)
 }
 
 /// A body is read as it is, never decoded (B-7).

@@ -177,7 +177,7 @@ impl Gateway {
             Ok(asked) => asked,
             Err(flaw) => {
                 if !looks {
-                    act::note_refused(route, client);
+                    route.limits.note_refused(client);
                 }
                 return tell(action.rejected(flaw.reason()), Trace::default());
             }
@@ -192,7 +192,7 @@ impl Gateway {
             return tell(told, intent.trace);
         }
         let (departure, public) = (&place.departure, self.public.as_ref());
-        let ticket = Ticket { index, route, departure, client, origin, public, key: None };
+        let ticket = Ticket { index, route, departure, client, origin, public, key: None, stale: false };
         Triage::Attempt(Attempt::Open(Proposal { ticket, body, intent }))
     }
 }

@@ -3,10 +3,11 @@
 //! 204 means "refused, nothing happened" and only that (P7): an act that was done is told with 200,
 //! whatever became of the upstream's words about it.
 
-use super::act::{Admitted, note_refused};
+use super::act::Admitted;
 use super::head::Field;
 use super::judge::with_document;
 use super::reply::{Outcome, Reply};
+use crate::every::every;
 use crate::media::{is_any_json, is_text};
 use crate::reason::{Face, Reason, Rejection};
 use bytes::Bytes;
@@ -92,23 +93,22 @@ pub enum UpstreamResult {
 }
 
 impl UpstreamResult {
-    /// Every result, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 15] = [
-        Self::Json,
-        Self::Empty,
-        Self::Text,
-        Self::NotJson,
-        Self::Encoded,
-        Self::Broken,
-        Self::TooLarge,
-        Self::Redirected,
-        Self::Refused,
-        Self::Misconfigured,
-        Self::Throttled,
-        Self::Failed,
-        Self::NotSent,
-        Self::Full,
-        Self::Unknown,
+    every![
+        Json,
+        Empty,
+        Text,
+        NotJson,
+        Encoded,
+        Broken,
+        TooLarge,
+        Redirected,
+        Refused,
+        Misconfigured,
+        Throttled,
+        Failed,
+        NotSent,
+        Full,
+        Unknown
     ];
 }
 
@@ -168,7 +168,7 @@ impl Admitted<'_> {
                 Consequence::done(Bytes::from_static(b"{}"), &self.passed(fields), UpstreamResult::Redirected)
             }
             400 | 404 | 409 | 410 | 412 | 422 => {
-                note_refused(self.ticket.route, self.ticket.client);
+                self.ticket.route.limits.note_refused(self.ticket.client);
                 let (reason, result) = (Reason::Upstream, UpstreamResult::Refused);
                 let reply = Reply::of(Rejection::from(reason).face());
                 Consequence { reply, outcome: Outcome::Refused, result, reason: Some(reason) }

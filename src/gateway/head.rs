@@ -1,6 +1,7 @@
 //! What triage looks at: a request head, borrowed from wherever it was read.
 
 use super::Gateway;
+use crate::every::every;
 use ipnet::IpNet;
 use sha2::{Digest, Sha256};
 use std::net::{IpAddr, Ipv6Addr};
@@ -52,6 +53,10 @@ pub enum Method {
     Options,
     /// Every other token.
     Other,
+}
+
+impl Method {
+    every![Get, Head, Post, Options, Other];
 }
 
 impl<'a> Head<'a> {

@@ -4,13 +4,13 @@
 //! Where the draft and the promises differ the promises hold: another body under a used key gets the one
 //! refusal (P6) instead of 422, and what may have happened is never done again (P5).
 
-use super::act::{Ticket, note_refused};
+use super::act::Ticket;
 use super::consequence::{Consequence, UpstreamResult};
 use super::head::Head;
 use super::replay::{End, Fingerprint, Holder, Key, Terms};
 use super::reply::{Outcome, Reply};
 use super::route::Route;
-use crate::reason::{Face, Reason, Rejection};
+use crate::reason::{Face, Reason};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 use std::time::Duration;
 
@@ -81,8 +81,8 @@ impl Ticket<'_> {
     pub fn lease(&self) -> Duration {
         let upstream = &self.route.outbound.upstream;
         let servers = u32::try_from(upstream.servers.len()).unwrap_or(u32::MAX);
-        // A look-up and a few addresses for each server.
-        let connects = upstream.timeouts.connect.saturating_mul(servers).saturating_mul(4);
+        // For each server a look-up, and three addresses to connect to and to shake hands with (`edge/dial.rs`).
+        let connects = upstream.timeouts.connect.saturating_mul(servers).saturating_mul(7);
         upstream.timeouts.exchange.saturating_add(connects).saturating_add(Duration::from_secs(10))
     }
 
@@ -94,7 +94,7 @@ impl Ticket<'_> {
         let (outcome, result, reason) = match reply.status {
             200 => (Outcome::Accepted, UpstreamResult::Json, None),
             204 => {
-                note_refused(self.route, self.client);
+                self.route.limits.note_refused(self.client);
                 (Outcome::Refused, UpstreamResult::Refused, Some(Reason::Upstream))
             }
             _ => (Outcome::Failed, UpstreamResult::Failed, None),
@@ -102,15 +102,6 @@ impl Ticket<'_> {
         // A refusal is the same response, whatever it comes from (P6).
         let reply = if reply.status == 204 { reply } else { reply.with_lines(REPLAYED) };
         Consequence { reply, outcome, result, reason }
-    }
-
-    /// The act is not performed now, for this reason.
-    pub fn turn_away(&self, reason: Reason) -> Rejection {
-        let rejection = Rejection::from(reason);
-        if rejection.face() == Face::Refused {
-            note_refused(self.route, self.client);
-        }
-        rejection
     }
 }
 

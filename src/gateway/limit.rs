@@ -5,6 +5,7 @@
 
 use super::head::ClientKey;
 use crate::bounds::Frequency;
+use crate::reason::{Face, Rejection};
 use governor::clock::{Clock, DefaultClock};
 use governor::nanos::Nanos;
 use governor::state::StateStore;
@@ -116,7 +117,14 @@ impl Limits {
         Some(Due { client, take: post.as_ref(), look: refused.as_ref() })
     }
 
-    /// Counts a refused act against a client (DESIGN 4, limits).
+    /// Counts a request that is turned away against its client, if it is refused by that (DESIGN 4, limits).
+    pub(super) fn note(&self, client: ClientKey, rejection: &Rejection) {
+        if rejection.face() == Face::Refused {
+            self.note_refused(client);
+        }
+    }
+
+    /// Counts a refused act against a client.
     pub(super) fn note_refused(&self, client: ClientKey) {
         if let Some(limiter) = &self.refused {
             // Whether there was one left is asked before the next act, not of this one.
@@ -128,7 +136,7 @@ impl Limits {
     }
 
     /// Whether both say the same rates.
-    pub fn same_rates(&self, other: &Self) -> bool {
+    pub(super) fn same_rates(&self, other: &Self) -> bool {
         let rates = |limits: &Self| {
             [&limits.get, &limits.post, &limits.refused]
                 .map(|limiter| limiter.as_ref().map(|limiter| limiter.rate))

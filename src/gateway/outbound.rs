@@ -102,7 +102,7 @@ pub struct Outbound {
     /// The backend.
     pub upstream: Arc<Upstream>,
     /// `POST`, `PUT`, `PATCH` or `DELETE`.
-    pub method: String,
+    pub method: &'static str,
     /// Path and query: fixed, but for members that the form proves safe.
     pub target: PathTemplate,
     /// Fields that the route sets; values may have come from a secret file and are never logged.

@@ -7,9 +7,10 @@ use super::arrival::Arrival;
 use super::head::{ClientKey, Head, Length, Method};
 use super::reply::Outcome;
 use super::{Cors, Due, Limits, Page, Triage};
+use crate::every::every;
 use crate::form::Representation;
 use crate::media::is_json_utf8;
-use crate::reason::{Allow, Face, Reason, Rejection};
+use crate::reason::{Allow, Reason, Rejection};
 use bytes::Bytes;
 use std::time::Duration;
 
@@ -110,38 +111,18 @@ pub struct Conversation<'g> {
 }
 
 impl Own {
-    /// Every one, in the order of the variants.
-    pub const ALL: [Self; 9] = {
-        let mut all = [Self::OpenApi; 9];
-        let mut known = 1;
-        while let Some(next) = all[known - 1].next() {
-            all[known] = next;
-            known += 1;
-        }
-        assert!(known == all.len());
-        all
-    };
-
-    /// The one behind it: a new variant does not compile before it has its place, and its series with it.
-    const fn next(self) -> Option<Self> {
-        match self {
-            Self::OpenApi => Some(Self::Llms),
-            Self::Llms => Some(Self::Robots),
-            Self::Robots => Some(Self::Index),
-            Self::Index => Some(Self::WellKnown),
-            Self::WellKnown => Some(Self::Mcp),
-            Self::Mcp => Some(Self::CallTool),
-            Self::CallTool => Some(Self::ToolManifest),
-            Self::ToolManifest => Some(Self::Receipt),
-            Self::Receipt => None,
-        }
-    }
+    every![OpenApi, Llms, Robots, Index, WellKnown, Mcp, CallTool, ToolManifest, Receipt];
 }
 
 impl<'g> Conversation<'g> {
     /// What it still has to be taken of, where several instances count together.
     pub fn due(&self) -> Option<Due<'g>> {
         self.limits.due(self.client)
+    }
+
+    /// Counts what was said at the desk against the client, if it is refused by this rejection.
+    pub fn note(&self, rejection: &Rejection) {
+        self.limits.note(self.client, rejection);
     }
 
     /// What was said at the desk is refused, for whatever reason: it is counted against the client.
@@ -199,10 +180,8 @@ impl Gateway {
         let client = self.holder(head).unwrap_or_else(|| ClientKey::of(self.origin(head).client));
         match (standing, head.verb()) {
             (Standing::Sheet(arrival), verb @ (Method::Get | Method::Head)) => {
-                if let Some(limiter) = &self.own_limits.get
-                    && let Err(wait) = limiter.take(client)
-                {
-                    return refuse(Rejection::throttled(wait));
+                if let Err(rejection) = super::act::throttle_arrival(&self.own_limits, client) {
+                    return refuse(rejection);
                 }
                 let (reply, outcome) = arrival.answer(head, verb == Method::Get);
                 Triage::Answer { spot: Spot::Own(own), reply, outcome }
@@ -254,9 +233,7 @@ impl Gateway {
         };
         fits().map_err(|reason| {
             let rejection = Rejection::from(reason);
-            if rejection.face() == Face::Refused {
-                conversation.note_refused();
-            }
+            conversation.note(&rejection);
             rejection
         })?;
         Ok(conversation)

@@ -2,6 +2,7 @@
 //! Words only; `store` keeps them, and decides nothing (REQUIREMENTS B-30).
 
 use super::head::ClientKey;
+use crate::every::every;
 use crate::hex;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
@@ -224,31 +225,7 @@ pub enum ReplayState {
 }
 
 impl ReplayState {
-    /// Every state, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 8] = {
-        let mut all = [Self::Fresh; 8];
-        let mut known = 1;
-        while let Some(next) = all[known - 1].next() {
-            all[known] = next;
-            known += 1;
-        }
-        assert!(known == all.len());
-        all
-    };
-
-    /// The one behind it: a new variant does not compile before it has its place, and its series with it.
-    const fn next(self) -> Option<Self> {
-        match self {
-            Self::Fresh => Some(Self::Done),
-            Self::Done => Some(Self::Pending),
-            Self::Pending => Some(Self::Unknown),
-            Self::Unknown => Some(Self::Conflict),
-            Self::Conflict => Some(Self::Full),
-            Self::Full => Some(Self::Crowded),
-            Self::Crowded => Some(Self::Down),
-            Self::Down => None,
-        }
-    }
+    every![Fresh, Done, Pending, Unknown, Conflict, Full, Crowded, Down];
 }
 
 #[cfg(test)]

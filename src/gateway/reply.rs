@@ -1,5 +1,6 @@
 //! What goes back to a client: a status, fields already serialised, a body.
 
+use crate::every::every;
 use crate::reason::Face;
 use bytes::Bytes;
 
@@ -130,25 +131,24 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Every outcome, in the order of the variants, for series that exist from the start.
-    pub const ALL: [Self; 17] = [
-        Self::Arrived,
-        Self::NotModified,
-        Self::Options,
-        Self::Accepted,
-        Self::Review,
-        Self::Refused,
-        Self::Throttled,
-        Self::Pending,
-        Self::Stale,
-        Self::Unauthorized,
-        Self::Stray,
-        Self::Malformed,
-        Self::Unavailable,
-        Self::Failed,
-        Self::Unknown,
-        Self::Abandoned,
-        Self::Internal,
+    every![
+        Arrived,
+        NotModified,
+        Options,
+        Accepted,
+        Review,
+        Refused,
+        Throttled,
+        Pending,
+        Stale,
+        Unauthorized,
+        Stray,
+        Malformed,
+        Unavailable,
+        Failed,
+        Unknown,
+        Abandoned,
+        Internal
     ];
 
     /// The outcome of a request that ended with this face before anything was sent.

@@ -111,7 +111,7 @@ pub(super) fn identify(route: &Route, head: &Head<'_>, address: ClientKey) -> Re
         return act::throttle(&route.limits, key).map(|()| key);
     }
     act::throttle(&route.limits, address)?;
-    act::note_refused(route, address);
+    route.limits.note_refused(address);
     Err(Reason::Unauthorized.into())
 }
 

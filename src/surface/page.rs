@@ -126,8 +126,8 @@ const ANSWERS_BEFORE: &str = "<section aria-labelledby=\"answers-title\">\n<h2 i
 
 const ANSWERS_BEHIND: &str = "<dt><code>412</code></dt><dd>The form has changed since it was read; nothing happened.</dd>\
     <dt><code>429</code></dt><dd>Too often; nothing happened.</dd>\
-    <dt><code>502</code></dt><dd>The backend failed, and did not do it.</dd>\
-    <dt><code>503</code></dt><dd>Nothing was sent on; try again later.</dd>\
+    <dt><code>502</code></dt><dd>The backend failed; part of it may have been done.</dd>\
+    <dt><code>503</code></dt><dd>Most likely nothing was done; try again later.</dd>\
     <dt><code>504</code></dt><dd>Sent on, and no answer came: it may have happened.</dd>\
     </dl>\n</section>\n";
 

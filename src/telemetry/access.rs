@@ -63,7 +63,7 @@ fn append(path: &Path) -> io::Result<File> {
 
 /// The writing end.
 #[derive(Debug)]
-pub struct Access {
+pub(super) struct Access {
     queue: Option<Arc<Queue>>,
     lost: IntCounter,
 }

@@ -1,7 +1,7 @@
 //! Names for metrics and log. The only place where a [`Reason`] becomes text.
 
 use super::shared::{StoreAsk, StoreError};
-use super::{Handshake, STRAY};
+use super::{Handshake, ReloadResult, STRAY};
 use crate::gateway::{Door, Gateway, Method, Outcome, Own, ReplayState, Spot, UpstreamResult};
 use crate::json::SyntaxKind;
 use crate::reason::Reason;
@@ -103,7 +103,7 @@ pub fn spot_label(gateway: &Gateway, spot: Option<Spot>) -> &str {
 }
 
 /// `route` label and log field of the gateway's own addresses. No route's name starts with `_`.
-pub fn own_label(own: Own) -> &'static str {
+pub(super) fn own_label(own: Own) -> &'static str {
     match own {
         Own::OpenApi => "_openapi",
         Own::Llms => "_llms",
@@ -140,7 +140,7 @@ pub(super) fn store_error_label(error: StoreError) -> &'static str {
 }
 
 /// `door` log field.
-pub fn door_label(door: Door) -> &'static str {
+pub(super) fn door_label(door: Door) -> &'static str {
     match door {
         Door::Address => "address",
         Door::GetAction => "get_action",
@@ -150,7 +150,7 @@ pub fn door_label(door: Door) -> &'static str {
 }
 
 /// `state` label of replays, and log field.
-pub fn replay_label(state: ReplayState) -> &'static str {
+pub(super) fn replay_label(state: ReplayState) -> &'static str {
     match state {
         ReplayState::Fresh => "fresh",
         ReplayState::Done => "done",
@@ -160,6 +160,15 @@ pub fn replay_label(state: ReplayState) -> &'static str {
         ReplayState::Full => "full",
         ReplayState::Crowded => "crowded",
         ReplayState::Down => "down",
+    }
+}
+
+/// `result` label of reloads, and what the admin listener answers.
+pub fn reload_label(result: ReloadResult) -> &'static str {
+    match result {
+        ReloadResult::Published => "published",
+        ReloadResult::Unchanged => "unchanged",
+        ReloadResult::Refused => "refused",
     }
 }
 
@@ -178,7 +187,7 @@ pub(super) fn handshake_label(handshake: Handshake) -> &'static str {
 }
 
 /// `method` label and log field.
-pub fn method_label(method: Method) -> &'static str {
+pub(super) fn method_label(method: Method) -> &'static str {
     match method {
         Method::Get => "GET",
         Method::Head => "HEAD",
@@ -189,7 +198,7 @@ pub fn method_label(method: Method) -> &'static str {
 }
 
 /// `outcome` label and log field.
-pub fn outcome_label(outcome: Outcome) -> &'static str {
+pub(super) fn outcome_label(outcome: Outcome) -> &'static str {
     match outcome {
         Outcome::Arrived => "arrived",
         Outcome::NotModified => "not_modified",
@@ -212,7 +221,7 @@ pub fn outcome_label(outcome: Outcome) -> &'static str {
 }
 
 /// `result` label and log field.
-pub fn result_label(result: UpstreamResult) -> &'static str {
+pub(super) fn result_label(result: UpstreamResult) -> &'static str {
     match result {
         UpstreamResult::Json => "json",
         UpstreamResult::Empty => "empty",

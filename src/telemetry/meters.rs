@@ -1,13 +1,13 @@
 //! The series, created once per route so that a request only adds.
 
 use super::label::{
-    method_label, outcome_label, own_label, reason_label, replay_label, result_label, route_reasons,
-    stray_reasons,
+    method_label, outcome_label, own_label, reason_label, reload_label, replay_label, result_label,
+    route_reasons, stray_reasons,
 };
 use super::possible::{can_be_opened, can_happen, can_happen_at_own};
 use super::tls::Tls;
 use super::trace::Traces;
-use super::{Access, Handshake, Record, STRAY, Sink};
+use super::{Access, Handshake, Record, ReloadResult, STRAY, Sink};
 use crate::config::Collector;
 use crate::gateway::{Gateway, Limits, Method, Outcome, Own, ReplayState, Route, Spot, UpstreamResult};
 use crate::reason::Reason;
@@ -83,7 +83,7 @@ pub struct Meters {
 #[derive(Debug)]
 pub struct RouteMeters {
     /// By method and outcome; none where the pair cannot happen.
-    requests: [[Option<IntCounter>; Outcome::ALL.len()]; METHODS.len()],
+    requests: [[Option<IntCounter>; Outcome::ALL.len()]; Method::ALL.len()],
     refusals: HashMap<Reason, IntCounter, RandomState>,
     /// By outcome.
     seconds: [Option<Histogram>; Outcome::ALL.len()],
@@ -99,8 +99,6 @@ pub struct RouteMeters {
     mismatch: Option<IntCounter>,
 }
 
-const METHODS: [Method; 5] = [Method::Get, Method::Head, Method::Post, Method::Options, Method::Other];
-
 impl Telemetry {
     /// Registers every family. `sink` is where access lines go, `collector` where traces do.
     pub fn new(sink: Sink, collector: Option<Collector>) -> Result<Self, prometheus::Error> {
@@ -110,8 +108,8 @@ impl Telemetry {
         let gauge = |name: &str, help: &str| register(&registry, IntGauge::new(name, help));
         let reloads = Opts::new("formgate_reloads_total", "Turns of reading the config.");
         let reloads = register(&registry, IntCounterVec::new(reloads, &["result"]))?;
-        for result in ["published", "unchanged", "refused"] {
-            reloads.with_label_values(&[result]);
+        for result in ReloadResult::ALL {
+            reloads.with_label_values(&[reload_label(result)]);
         }
         let info = Opts::new("formgate_snapshot_info", "The generation being served.");
         let spans =
@@ -160,7 +158,7 @@ impl Telemetry {
         Meters {
             routes: gateway.routes().map(|route| self.families.route(route)).collect(),
             own: gateway.own().map(|own| (own, self.families.own(own))).collect(),
-            limits: gateway.routes().map(|route| (route.name.clone(), route.limits.clone())).collect(),
+            limits: gateway.limits().map(|(name, limits)| (name.to_owned(), limits.clone())).collect(),
         }
     }
 
@@ -171,7 +169,7 @@ impl Telemetry {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.snapshot_timestamp.set(now.as_secs_f64());
         self.tls.publish(gateway);
-        let names = gateway.routes().map(|route| route.name.clone());
+        let names = gateway.limits().map(|(name, _)| name.to_owned());
         let current: HashSet<String> =
             names.chain(gateway.own().map(|own| own_label(own).to_owned())).collect();
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,9 +196,9 @@ impl Telemetry {
         self.tls.count(handshake);
     }
 
-    /// `result`: `published`, `unchanged` or `refused`.
-    pub fn count_reload(&self, result: &str) {
-        self.reloads.with_label_values(&[result]).inc();
+    /// A turn of reading the config is over.
+    pub fn count_reload(&self, result: ReloadResult) {
+        self.reloads.with_label_values(&[reload_label(result)]).inc();
     }
 
     /// One event: one line, one count.
@@ -290,7 +288,10 @@ impl Families {
             let opts = HistogramOpts::new(name, help).buckets(buckets.to_vec());
             register(registry, HistogramVec::new(opts, labels))
         };
-        let keys = Opts::new("formgate_limiter_keys", "Clients that a route's rates remember.");
+        let keys = Opts::new(
+            "formgate_limiter_keys",
+            "Clients that the rates of a route remember; _own: those of the gateway's own addresses.",
+        );
         Ok(Self {
             requests: counter(
                 "formgate_requests_total",
@@ -379,7 +380,7 @@ impl Families {
             can_happen(method, outcome).then(|| self.requests.with_label_values(&labels))
         };
         let seconds = |outcome| {
-            let happens = METHODS.into_iter().any(|method| can_happen(method, outcome));
+            let happens = Method::ALL.into_iter().any(|method| can_happen(method, outcome));
             let labels = [route, outcome_label(outcome)];
             happens.then(|| self.request_seconds.with_label_values(&labels))
         };
@@ -391,7 +392,7 @@ impl Families {
             self.upstream_results.with_label_values(&[route, result_label(*result)])
         };
         RouteMeters {
-            requests: METHODS.map(|method| Outcome::ALL.map(|outcome| request(method, outcome))),
+            requests: Method::ALL.map(|method| Outcome::ALL.map(|outcome| request(method, outcome))),
             refusals: reasons.map(refusal).collect(),
             seconds: Outcome::ALL.map(seconds),
             upstream_seconds: self.upstream_seconds.with_label_values(&[route]),
@@ -406,7 +407,7 @@ impl Families {
     fn forget(&self, route: &str) {
         // Whatever is not there was never created: nothing to tell.
         for outcome in Outcome::ALL {
-            for method in METHODS {
+            for method in Method::ALL {
                 let labels = [route, method_label(method), outcome_label(outcome)];
                 let _ = self.requests.remove_label_values(&labels);
             }

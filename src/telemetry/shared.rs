@@ -2,6 +2,7 @@
 
 use super::Telemetry;
 use super::label::{store_ask_label, store_error_label};
+use crate::every::every;
 use prometheus::core::Collector;
 use prometheus::{Histogram, HistogramOpts, IntCounter, IntCounterVec, IntGauge, Opts};
 
@@ -36,13 +37,11 @@ pub enum StoreError {
 }
 
 impl StoreAsk {
-    /// In the order of the variants.
-    pub const ALL: [Self; 6] = [Self::Find, Self::Begin, Self::Finish, Self::Receipt, Self::Take, Self::Note];
+    every![Find, Begin, Finish, Receipt, Take, Note];
 }
 
 impl StoreError {
-    /// In the order of the variants.
-    pub const ALL: [Self; 4] = [Self::Timeout, Self::Connection, Self::Refused, Self::Down];
+    every![Timeout, Connection, Refused, Down];
 }
 
 /// Counters by one label.

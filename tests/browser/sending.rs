@@ -179,9 +179,9 @@ fn a_form_that_has_changed_since_is_said_to_have() {
 #[test]
 fn answers_say_what_became_of_it() {
     let answers = [
-        ("500 Oops", "502", "did not do it"),
+        ("500 Oops", "502", "may have been done"),
         ("422 No", "204", "Nothing happened"),
-        ("503 Later", "503", "Nothing was sent"),
+        ("503 Later", "503", "Most likely nothing was done"),
         ("429 Slow", "429", "Too often"),
         ("204 No Content", "200", "Done"),
     ];

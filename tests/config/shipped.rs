@@ -62,7 +62,7 @@ fn what_a_route_says_is_what_it_gets() {
     assert!(route.guard.is_some() && loaded.gateway.operators.is_none());
     let route = loaded.gateway.at("/api/v2/text/publish").unwrap();
     assert_eq!(
-        (route.outbound.method.as_str(), route.outbound.target.fixed()),
+        (route.outbound.method, route.outbound.target.fixed()),
         ("PUT", Some("/texts/front-page?draft=0"))
     );
     // The order of members is kept from YAML to the wire.

@@ -264,7 +264,7 @@ fn the_algebra_does_not_take_for_ever() {
     let any = loads(&format!(r#"{{"anyOf":[{}]}}"#, alternatives.join(",")));
     let fewer = loads(&format!(r#"{{"anyOf":[{}]}}"#, alternatives[1..].join(",")));
     println!("loaded in {:?}", took());
-    println!("{:?} {:?} {:?}", any.compare(&fewer), fewer.compare(&any), one.compare(&any));
+    println!("{:?} {:?} {:?}", any.proved(&fewer), fewer.proved(&any), one.proved(&any));
     println!("compared in {:?}", took());
     assert!(took() < std::time::Duration::from_secs(20));
 }

@@ -32,7 +32,7 @@ fn every_shipped_form_is_published_as_its_value() {
 
 #[test]
 fn changes_are_told_apart() {
-    let change = |older: &str, newer: &str| loads(older).compare(&loads(newer));
+    let change = |older: &str, newer: &str| loads(older).proved(&loads(newer)).change();
     let short = r#"{"type":"string","maxLength":5}"#;
     let long = r#"{"type":"string","maxLength":9}"#;
     assert_eq!(change(short, short), Change::Same);

@@ -182,6 +182,24 @@ fn sizes_and_lengths_are_held_to() {
     assert!(backend.seen().iter().all(|seen| seen.body.len() <= 65_536));
 }
 
+/// One expectation is understood, in any case of its letters; every other is 417, as over HTTP/1 (RFC 9110, 10.1.1).
+#[test]
+fn expectations_are_read_as_over_http_1() {
+    let backend = Backend::agreeing();
+    let gate = meeting(&backend);
+    run(async {
+        for (expected, status) in
+            [("100-continue", 200), ("100-Continue", 200), ("", 417), ("100-continue, more", 417)]
+        {
+            let client = open(gate.addr).await;
+            let head = post(MEETING).header("expect", expected);
+            let answer = exchange(&client, head, &[MEETING_BODY.as_bytes()]).await.unwrap();
+            assert_eq!(answer.status, status, "{expected:?}");
+        }
+    });
+    assert_eq!(backend.count(), 2);
+}
+
 /// A body that stops coming meets its deadline; other streams of the connection are served meanwhile.
 #[test]
 fn a_stalled_stream_meets_its_deadline_alone() {

@@ -2,7 +2,7 @@
 
 use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Request, Response, Setup, eventually, padded};
 use serde_json::json;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 fn limited(limits: serde_json::Value) -> (Gate, Backend) {
     let backend = Backend::agreeing();
@@ -136,6 +136,28 @@ fn remembered_clients_are_bounded() {
         let keys = gate.metrics().sum("formgate_limiter_keys", &[("route", "meetings_start")]);
         keys > 0.0 && keys <= 80.0
     });
+}
+
+/// Clients of the gateway's own addresses are shown, and forgotten once their allowance is whole again, as those of routes
+/// are: or each new one would soon share what the crowd has left.
+#[test]
+fn clients_of_the_gateways_own_addresses_are_forgotten() {
+    let backend = Backend::agreeing();
+    let gate = Setup::meeting(&backend)
+        .with("surfaces", json!({ "index": "on" }))
+        .with("trusted_proxies", json!(["127.0.0.1"]))
+        .with("defaults/limits", json!({ "get": "5/s burst 2", "post": "none", "refused": "none" }))
+        .start();
+    let remembered = || gate.metrics().sum("formgate_limiter_keys", &[("route", "_own")]);
+    for n in 0..100 {
+        assert_eq!(gate.exchange(&from(&format!("203.0.113.{n}"), Request::get("/"))).status, 200);
+    }
+    assert!(remembered() > 0.0);
+    let began = Instant::now();
+    while remembered() > 0.0 {
+        assert!(began.elapsed() < Duration::from_secs(30), "still {}", remembered());
+        std::thread::sleep(Duration::from_millis(500));
+    }
 }
 
 /// Bodies in flight have one budget; beyond it 503, and afterwards all is as before.

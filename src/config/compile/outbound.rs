@@ -88,8 +88,7 @@ impl Compiler<'_> {
                 Some(raw::Method::Put) => "PUT",
                 Some(raw::Method::Patch) => "PATCH",
                 Some(raw::Method::Delete) => "DELETE",
-            }
-            .to_owned(),
+            },
             target: target?,
             set_fields,
             pass_fields,

@@ -607,13 +607,14 @@
     409: ["Under way", "The same act is still being done."],
     412: ["Form changed", "The form is no longer the one of this page. Nothing happened: load the page again."],
     429: ["Too often", "Nothing happened."],
-    502: ["Backend failed", "The backend answered, and did not do it."],
-    503: ["Not now", "The backend cannot be reached, or there is too much to do. Nothing was sent to it."],
+    500: ["Gateway failed", "It may have happened. Look before you send it again."],
+    502: ["Backend failed", "Part of it may have been done. Look before you send it again."],
+    503: ["Not now", "The backend cannot be reached or has too much to do. Most likely nothing was done; where doing it twice would do harm, look first."],
     504: ["Not known", "The value was sent, and no answer came: it may have happened. Look before you send it again."],
   };
   const show = (status, body, wait) => {
     const [word, meaning] = MEANS[status] || (status ? ["Answer", ""] : ["No answer", "The connection broke: it may have happened. Look before you send it again."]);
-    const kind = status === 200 ? "good" : status === 504 || !status ? "open" : "bad";
+    const kind = status === 200 ? "good" : [0, 500, 504].includes(status) ? "open" : "bad";
     const sign = { good: "✓", open: "?", bad: "✗" }[kind];
     let pretty = body;
     try { pretty = print(read(body), ""); } catch { /* shown as it is */ }
@@ -627,8 +628,8 @@
     answer.scrollIntoView({ block: "nearest" });
   };
 
-  // The key of an act, where the address takes one. It stays while nobody knows what became of the act, so that
-  // sending the same value again asks for that and does nothing twice.
+  // The key of an act, where the address takes one. It stays until an answer says what became of the act, so that
+  // sending the same value again asks for that and does nothing twice. What only turns a request away says nothing of it.
   let key = "";
   let keyOf = "";
   const keyFor = text => {
@@ -651,7 +652,8 @@
     try {
       const response = await fetch(location.pathname, { method: "POST", headers, body: editor.value, cache: "no-store", redirect: "manual" });
       if (response.status === 401) tokens.hidden = false;
-      if (![409, 504].includes(response.status)) key = "";
+      const told = [200, 204, 502].includes(response.status);
+      if (told || (response.status === 503 && response.headers.has("Idempotency-Replayed"))) key = "";
       show(response.status, await response.text(), response.headers.get("Retry-After"));
     } catch {
       show(0, "", null);
