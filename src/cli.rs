@@ -32,7 +32,7 @@ fn default_config() -> &'static str {
     if !Path::new(DEFAULT_CONFIG).exists() && Path::new(written).exists() { written } else { DEFAULT_CONFIG }
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused (explain, diff --refuse-widening), 64 wrong usage, 70 could not start or something unforeseen, 78 configuration refused.";
+const EXIT_CODES: &str = "Exit codes: 0 done, 1 refused (explain, diff --refuse-widening) or nothing to carry (init), 64 wrong usage, 65 source unreadable (init), 70 could not start or something unforeseen, 78 configuration refused.";
 
 const SERVE_EXAMPLES: &str = "\
 Examples:

@@ -45,26 +45,26 @@ pub(super) struct File {
     /// Worker threads; one per core when left out. Changing it needs a restart.
     #[schemars(range(min = 1, max = 1024))]
     pub(super) threads: Field<u32>,
-    /// Connections open at once over all listeners; one more is closed at once. Default 10000.
+    /// Connections open at once over all listeners; one more is closed at once. Default 10000. Changing it needs a restart.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub(super) max_connections: Field<u32>,
-    /// Memory for bodies held at once over all requests; beyond it, 503. Default 64MiB.
+    /// Memory for bodies held at once over all requests; beyond it, 503. Default 64MiB. Changing it needs a restart.
     pub(super) inflight_bodies: Field<Size>,
-    /// Bytes of a request head, at most. Default 16KiB.
+    /// Bytes of a request head, at most. Default 16KiB. Changing it needs a restart.
     pub(super) max_head: Field<Size>,
-    /// From the first byte of a request head to its last. Default 10s.
+    /// From the first byte of a request head to its last. Default 10s. Changing it needs a restart.
     pub(super) head_deadline: Field<Time>,
-    /// How long a connection may wait between requests. Default 75s.
+    /// How long a connection may wait between requests. Default 75s. Changing it needs a restart.
     pub(super) keepalive: Field<Time>,
-    /// How long a stop waits for requests in flight. Default 30s.
+    /// How long a stop waits for requests in flight. Default 30s. Changing it needs a restart.
     pub(super) grace: Field<Time>,
     /// How long a SIGTERM goes on serving before it closes the listeners: until load balancers have looked and `/readyz` has told them. Default none. Changing it needs a restart.
     pub(super) leave: Field<Time>,
-    /// One JSON line a request: `stdout` (the default), `off`, or the path of a file, relative to where formgate was started. To rotate it, move it away and send SIGHUP.
+    /// One JSON line a request: `stdout` (the default), `off`, or the path of a file, relative to where formgate was started. To rotate it, move it away and send SIGHUP. Changing it needs a restart.
     pub(super) access_log: Field<AccessLogWord>,
-    /// Traces of requests, over OTLP. Default none.
+    /// Traces of requests, over OTLP. Default none. Changing it needs a restart, but for `sample`.
     pub(super) traces: Field<Traces>,
-    /// How often the files are looked at for changes, or `off`. Default 1s.
+    /// How often the files are looked at for changes, or `off`. Default 1s. Changing it needs a restart.
     pub(super) watch: Field<TimeOrOff>,
     /// What becomes of a reload that lets more in than before.
     pub(super) reload: Field<Reload>,

@@ -120,7 +120,7 @@ word!(any
 word!(any
     /// `stdout`, `off`, or a path.
     AccessLogWord(AccessLog) by parse_access_log,
-    { "type": "string", "examples": ["stdout", "off", "/var/log/formgate/access.log"] });
+    { "type": "string", "examples": ["stdout", "off", "/var/lib/formgate/access.log"] });
 word!(text
     /// `https://api.example.com`, no slash at the end.
     PublicUrl(String) by parse_public_url,

@@ -88,7 +88,10 @@ fn the_image_has_what_it_is_built_from() {
         std::fs::copy(from, to).unwrap();
     }
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let arguments = ["metadata", "--locked", "--offline", "--no-deps", "--format-version", "1"];
+    // `metadata` would not notice a target without its file; this reads the manifest as a build does.
+    // What other platforms want may not be here.
+    let host = format!("{}-unknown-linux-gnu", std::env::consts::ARCH);
+    let arguments = ["fetch", "--locked", "--offline", "--target", &host];
     content(&Command::new(cargo).args(arguments).current_dir(dir.path()).output().unwrap());
     check_at(&dir.path().join("config/gateway.yaml"));
 }
