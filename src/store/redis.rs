@@ -338,6 +338,27 @@ impl FromRedisValue for Said {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::store::model;
+    use crate::store::server::Server;
+
+    /// Who asked to begin has gone, and says so on another connection before the question comes: it is not begun for nobody.
+    #[tokio::test]
+    async fn what_is_given_up_before_it_comes_is_not_begun() {
+        let Some(server) = Server::shared() else { return };
+        let store = server.tenant().store(Policy::Refuse);
+        let (link, _) = Link::open(&store, StoreMeters::new().unwrap()).unwrap();
+        let terms = model::terms(Key::of("gone", b"k"), Duration::from_mins(1));
+        let receipt = new_receipt().unwrap();
+        let bounds = Bounds::undivided(10, 1 << 20);
+        let given_up = link.scripts.finish(terms.key, receipt, &End::Forget);
+        assert_eq!(link.ask::<u8>(StoreAsk::Finish, &given_up).await, Ok(0));
+        let begin = |receipt| link.scripts.begin(&terms, "holder", receipt, &bounds, link.latest());
+        let said = link.ask::<Said>(StoreAsk::Begin, &begin(receipt)).await;
+        assert!(matches!(said, Ok(Said::Late(_))), "{said:?}");
+        let said = link.ask::<Said>(StoreAsk::Begin, &begin(new_receipt().unwrap())).await;
+        assert!(matches!(said, Ok(Said::Fresh)), "{said:?}");
+        link.close();
+    }
 
     #[test]
     fn an_answer_with_more_in_it_is_none() {

@@ -6,6 +6,8 @@ local found = read(KEYS[1])
 if found then return found end
 -- It has lain somewhere for so long that whoever asked has been told that nothing was begun.
 if now > tonumber(ARGV[7]) then return {'late', now} end
+-- Or it was given up already.
+if redis.call('GET', KEYS[5]) then return {'late', now} end
 
 local function turn_away()
   local records, bytes = redis.call('ZCARD', ends), tonumber(redis.call('HGET', held, 'bytes') or 0)

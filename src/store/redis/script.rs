@@ -92,6 +92,7 @@ impl Scripts {
             End::Forget => ("forget", b""),
         };
         let mut call = self.on_index(&self.finish, self.name("record", key));
+        call.key(self.name("receipt", receipt));
         call.arg(key.to_string()).arg(word).arg(answer);
         call.arg(receipt.to_string());
         call
