@@ -5,6 +5,7 @@ use super::request::Decision;
 use super::{App, exchange};
 use crate::gateway::{Consequence, Head, Terms, Ticket};
 use crate::reason::Reason;
+use crate::store::Down;
 use crate::telemetry::UpstreamRecord;
 use bytes::Bytes;
 
@@ -40,10 +41,14 @@ async fn act_once(
     body: Bytes,
     terms: &Terms,
 ) {
-    // Where it cannot be looked up it cannot be begun either, and that is where it is said.
-    let found = replay::look_up(&app.records, terms).await.unwrap_or_default();
-    if let Some(found) = found.filter(|found| found.fingerprint == terms.fingerprint) {
-        let known = Keyed::<()>::of(found);
+    let known = match replay::look_up(&app.records, terms).await {
+        // It may have been done: nobody is told of the form or of the body that nothing happened.
+        Err(Down) => Some(Keyed::Down),
+        Ok(Some(found)) if found.fingerprint == terms.fingerprint => Some(Keyed::of(found)),
+        Ok(Some(_)) if ticket.is_stale() => Some(Keyed::Conflict),
+        Ok(Some(_) | None) => None,
+    };
+    if let Some(known) = known {
         decision.replay = Some(known.state());
         return decision.end(&ticket, known, |_, ()| {});
     }

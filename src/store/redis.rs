@@ -29,7 +29,7 @@ use link::Link;
 use owed::Debt;
 use redis::{FromRedisValue, ParsingError, Value};
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
@@ -98,6 +98,9 @@ struct Local {
     alone: Memory,
     /// What this process began at the server. Asked only while that is down.
     copies: Memory,
+    /// Of two that begin one key at once, one may have been answered there and the other not: here they come one after the
+    /// other.
+    turn: Mutex<()>,
 }
 
 impl SharedRecords {
@@ -106,8 +109,10 @@ impl SharedRecords {
         let local = match when_down {
             Policy::Refuse => None,
             Policy::Local => {
-                let memory = || Memory::new(Bounds { all, ..bounds });
-                Some(Local { alone: memory(), copies: memory() })
+                let alone = Memory::new(Bounds { all, ..bounds });
+                // Whose share it is was judged there.
+                let copies = Memory::new(Bounds::undivided(all.records, all.bytes));
+                Some(Local { alone, copies, turn: Mutex::default() })
             }
         };
         Self { shared, bounds, local }
@@ -134,16 +139,25 @@ impl SharedRecords {
             return Ok(Begun::Exists(found));
         }
         let begun = self.begin_shared(terms).await;
-        let Some(Local { alone, copies }) = &self.local else { return begun };
+        let Some(Local { alone, copies, turn }) = &self.local else { return begun };
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         match begun {
-            Ok(Begun::Fresh(receipt)) => copies.copy(terms, receipt),
-            Ok(Begun::Exists(_) | Begun::Full | Begun::Crowded) => {}
-            Err(Down) => match copies.find(terms.key) {
-                Some(found) => return Ok(Begun::Exists(found)),
-                None => return alone.begin(terms),
+            Ok(Begun::Fresh(receipt)) => match alone.find(terms.key) {
+                Some(found) => {
+                    self.link().owed.add(Debt::new(terms.key, receipt, End::Forget));
+                    Ok(Begun::Exists(found))
+                }
+                None => {
+                    copies.copy(terms, receipt);
+                    Ok(Begun::Fresh(receipt))
+                }
             },
+            Err(Down) => match copies.find(terms.key) {
+                Some(found) => Ok(Begun::Exists(found)),
+                None => alone.begin(terms),
+            },
+            Ok(Begun::Exists(_) | Begun::Full | Begun::Crowded) => begun,
         }
-        begun
     }
 
     async fn begin_shared(&self, terms: &Terms) -> Result<Begun, Down> {
@@ -156,9 +170,10 @@ impl SharedRecords {
             let receipt = new_receipt()?;
             let latest = self.link().latest();
             let call = self.link().scripts.begin(terms, &holder, receipt, &self.bounds, latest);
+            let way = self.link().way(StoreAsk::Begin)?;
             // Whether it was begun or not, if nobody learns of it nobody acts.
             let mut orphan = Orphan { link: self.link(), key: terms.key, receipt, told: false };
-            let said = self.link().ask::<Said>(StoreAsk::Begin, &call).await?;
+            let said = self.link().ask_by_way::<Said>(&way, &call).await?;
             orphan.told = true;
             return Ok(match said {
                 Said::Found(found) => Begun::Exists(found),
@@ -197,7 +212,7 @@ impl SharedRecords {
 
     /// Whether that was all: it was begun here alone.
     fn finish_here(&self, key: Key, receipt: ReceiptId, end: &End) -> bool {
-        let Some(Local { alone, copies }) = &self.local else { return false };
+        let Some(Local { alone, copies, turn: _ }) = &self.local else { return false };
         alone.finish(key, receipt, end.clone()) || {
             copies.finish(key, receipt, end.clone());
             false
@@ -205,7 +220,7 @@ impl SharedRecords {
     }
 
     pub(super) fn sweep(&self) {
-        if let Some(Local { alone, copies }) = &self.local {
+        if let Some(Local { alone, copies, turn: _ }) = &self.local {
             alone.sweep();
             copies.sweep();
         }

@@ -4,6 +4,7 @@ use super::{keyed, rates, setup, two, with};
 use crate::support::redis::{Redis, is_up, readiness};
 use crate::support::{Backend, Gate, MEETING, MEETING_BODY, eventually};
 use serde_json::json;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 fn errors(gate: &Gate, kind: &str) -> f64 {
@@ -23,7 +24,7 @@ fn a_server_that_does_not_answer_is_waited_for_once() {
     for number in 0..40 {
         assert_eq!(gate.exchange(&keyed(&format!("k-{number}"))).status, 503);
     }
-    assert!(errors(&gate, "down") > 60.0, "{}", errors(&gate, "down"));
+    assert!(errors(&gate, "down") > 30.0, "{}", errors(&gate, "down"));
     assert!(errors(&gate, "timeout") < 10.0, "{}", errors(&gate, "timeout"));
     assert_eq!(backend.count(), 1);
     std::thread::sleep(Duration::from_secs(2));
@@ -71,6 +72,51 @@ fn each_instance_goes_on_alone_where_it_may() {
         }
     }
     assert_eq!(backend.count(), 3);
+}
+
+/// What cannot be looked up may have been done: neither the form that it names nor its body says that nothing happened.
+#[test]
+fn nobody_is_told_that_nothing_happened_where_that_is_not_known() {
+    let Some(mut redis) = Redis::start(&[]) else { return };
+    let backend = Backend::agreeing();
+    let gate = setup(&backend, redis.store("refuse")).start();
+    let stale = |key: &str| keyed(key).field("If-Match", "\"00000000000000000000000000000000\"");
+    assert_eq!(gate.exchange(&keyed("k")).status, 200);
+    assert_eq!(gate.exchange(&stale("k")).field("idempotency-replayed"), Some("true"));
+    assert_eq!(gate.exchange(&stale("another")).status, 412);
+    redis.kill();
+    is_up(&gate, 0);
+    for request in [stale("k"), stale("another"), keyed("k").body("{}"), keyed("k")] {
+        assert_eq!(gate.exchange(&request).status, 503);
+    }
+    assert_eq!(backend.count(), 1);
+}
+
+/// The server comes back while acts with keys keep coming: what was asked in vain keeps nobody waiting.
+#[test]
+fn a_server_comes_back_under_load() {
+    let Some(mut redis) = Redis::start(&[]) else { return };
+    let backend = Backend::agreeing();
+    let gate = setup(&backend, with(redis.store("refuse"), "timeout", "50ms")).start();
+    let (number, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut client = gate.client();
+                while !stop.load(Ordering::SeqCst) {
+                    let number = number.fetch_add(1, Ordering::SeqCst);
+                    client.exchange(&keyed(&format!("load-{number}")));
+                }
+            });
+        }
+        redis.kill();
+        is_up(&gate, 0);
+        eventually("many were asked in vain", || errors(&gate, "down") > 1000.0);
+        redis.restart();
+        is_up(&gate, 1);
+        stop.store(true, Ordering::SeqCst);
+    });
+    assert!(gate.metrics().counts("formgate_store_ends_dropped_total", &[], 0));
 }
 
 /// One policy for records, another for rates.

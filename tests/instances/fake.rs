@@ -5,6 +5,7 @@ use super::{keyed, setup, with};
 use crate::support::redis::{is_up, readiness};
 use crate::support::{Backend, Gate, eventually};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +16,8 @@ enum Said {
     Once(Vec<u8>),
     /// Said first, and then this without an end.
     Endless(&'static [u8], Vec<u8>),
+    /// The connection ends.
+    Gone,
 }
 
 fn once(bytes: impl Into<Vec<u8>>) -> Said {
@@ -53,6 +56,7 @@ fn serve(stream: &TcpStream, answer: &(impl Fn(&[String]) -> Said + ?Sized)) -> 
         let words = command(&mut reader)?;
         match answer(&words) {
             Said::Once(bytes) => writer.write_all(&bytes).ok()?,
+            Said::Gone => return stream.shutdown(std::net::Shutdown::Both).ok(),
             Said::Endless(first, more) => {
                 writer.write_all(first).ok()?;
                 loop {
@@ -94,6 +98,19 @@ fn sensible(words: &[String]) -> Option<Said> {
         _ if has("forget") || has("done") || has("unknown") => ":1\r\n",
         _ => return None,
     }))
+}
+
+const NOTHING: &str = "$-1\r\n";
+const FRESH: &str = "*1\r\n$5\r\nfresh\r\n";
+
+/// Whether a key is to be begun, not looked up.
+fn begins(words: &[String]) -> bool {
+    words.len() > 4
+}
+
+/// No key has been used.
+fn all_is_free(words: &[String]) -> Said {
+    once(if begins(words) { FRESH } else { NOTHING })
 }
 
 const CANARY: &str = "cAnary-4Zx";
@@ -228,7 +245,7 @@ fn an_end_that_is_refused_does_not_keep_the_others() {
     let seen = Arc::clone(&ends);
     let fake = Fake::start(move |words| {
         if !words.iter().any(|word| word == "done") {
-            return sensible(words).unwrap_or_else(|| once("*1\r\n$5\r\nfresh\r\n"));
+            return sensible(words).unwrap_or_else(|| all_is_free(words));
         }
         let mut ends = seen.lock().unwrap();
         let name = words[3].clone();
@@ -259,16 +276,25 @@ fn an_end_that_is_refused_does_not_keep_the_others() {
     assert_eq!(gate.exchange(&keyed("third")).status, 200);
 }
 
-/// An end that gets no answer, first in the queue: the way to the server opens again all the same.
+/// An end that gets no answer, or ends the connection, first in the queue: the way to the server opens again all the same.
 #[test]
-fn an_end_that_takes_too_long_does_not_keep_the_others() {
+fn an_end_that_is_not_answered_does_not_keep_the_others() {
+    for ends in [false, true] {
+        an_end_that_is_not_answered(ends);
+    }
+}
+
+fn an_end_that_is_not_answered(ends: bool) {
     let slow: Arc<Mutex<Option<String>>> = Arc::default();
     let fake = Fake::start(move |words| {
         if !words.iter().any(|word| word == "done") {
-            return sensible(words).unwrap_or_else(|| once("*1\r\n$5\r\nfresh\r\n"));
+            return sensible(words).unwrap_or_else(|| all_is_free(words));
         }
         let first = slow.lock().unwrap().get_or_insert_with(|| words[3].clone()).clone();
         if first == words[3] {
+            if ends {
+                return Said::Gone;
+            }
             std::thread::sleep(Duration::from_secs(4));
         }
         once(":1\r\n")
@@ -281,4 +307,36 @@ fn an_end_that_takes_too_long_does_not_keep_the_others() {
         number += 1;
         gate.exchange(&keyed(&format!("k-{number}"))).status == 200
     });
+}
+
+/// Two begin one key at once, and only one of them is answered: one act, whichever way the other goes.
+#[test]
+fn one_that_goes_on_alone_and_one_that_does_not_are_one() {
+    let begun: Mutex<HashMap<String, usize>> = Mutex::default();
+    let fake = Fake::start(move |words| {
+        sensible(words).unwrap_or_else(|| {
+            let mut begun = begun.lock().unwrap();
+            let times = begun.entry(words[3].clone()).or_default();
+            *times += usize::from(begins(words));
+            match (begins(words), *times) {
+                (false, 0) => once(NOTHING),
+                (true, 2) => once(FRESH),
+                (true | false, _) => {
+                    std::thread::sleep(Duration::from_millis(30));
+                    once("-OOM full\r\n")
+                }
+            }
+        })
+    });
+    let backend = Backend::agreeing();
+    let gate = setup(&backend, with(fake.store(), "when_down", "local")).start();
+    for number in 0..40 {
+        let key = keyed(&format!("pair-{number}"));
+        let statuses: Vec<_> = std::thread::scope(|scope| {
+            let both = [(); 2].map(|()| scope.spawn(|| gate.exchange(&key).status));
+            both.map(|one| one.join().unwrap()).into()
+        });
+        assert_eq!(statuses, [200, 200], "{number}");
+        assert_eq!(backend.count(), number + 1, "done twice");
+    }
 }

@@ -119,16 +119,28 @@ impl Link {
 
     /// Asks, and waits no longer than the timeout.
     pub(super) async fn ask<T: FromRedisValue>(&self, ask: StoreAsk, call: &Call<'_>) -> Result<T, Down> {
+        self.ask_by_way(&self.way(ask)?, call).await
+    }
+
+    /// What a question goes by. Where there is none, nothing is sent.
+    pub(super) fn way(&self, ask: StoreAsk) -> Result<Arc<Wire>, Down> {
         self.meters.requests.at(ask).inc();
-        let Some(connection) = self.connection.load_full() else {
+        self.connection.load_full().ok_or_else(|| {
             self.meters.errors.at(StoreError::Down).inc();
-            return Err(Down);
-        };
+            Down
+        })
+    }
+
+    pub(super) async fn ask_by_way<T: FromRedisValue>(
+        &self,
+        way: &Arc<Wire>,
+        call: &Call<'_>,
+    ) -> Result<T, Down> {
         let began = Instant::now();
-        let asked = self.ask_by(&connection, call).await;
+        let asked = self.ask_by(way, call).await;
         self.meters.seconds.observe(began.elapsed().as_secs_f64());
         asked.map_err(|failure| {
-            self.fail(&connection, &failure);
+            self.fail(way, &failure);
             Down
         })
     }
@@ -198,12 +210,12 @@ impl Link {
             }
             if offered.elapsed() > PROBE {
                 offered = Instant::now();
-                self.owed.again();
+                self.owed.again(offered);
             }
             let looked: Result<(), Failure> = async {
                 let looked = self.look(&connection).await;
                 if !looked.as_ref().is_err_and(Failure::breaks) {
-                    self.pay(&connection, looked.is_ok()).await?;
+                    self.pay(&connection, looked.is_ok(), self.timeout * PATIENCE).await?;
                 }
                 looked?;
                 if regarded.elapsed() > REGARD {
@@ -236,7 +248,7 @@ impl Link {
         let wire = connected.unwrap_or(Err(Failure::Timeout))?;
         self.look(&wire).await?;
         self.regard(&wire).await;
-        self.pay(&wire, true).await?;
+        self.pay(&wire, true, self.timeout).await?;
         Ok(wire)
     }
 
@@ -276,19 +288,19 @@ impl Link {
         }
     }
 
-    /// Writes what could not be written when it was to be. One that is refused, or takes too long for what it is, does not keep
-    /// the others from it.
-    async fn pay(&self, wire: &Wire, writable: bool) -> Result<(), Failure> {
-        while let Some(debt) = self.owed.first() {
+    /// Writes what could not be written when it was to be, but for what is added meanwhile. One that is refused, or that takes too
+    /// long or ends the connection for what it is, does not keep the others from it.
+    async fn pay(&self, wire: &Wire, writable: bool, patience: Duration) -> Result<(), Failure> {
+        for _ in 0..self.owed.waiting_now() {
+            let Some(debt) = self.owed.first() else { break };
             let call = self.scripts.finish(debt.key(), debt.receipt(), debt.end());
-            match self.ask_within::<u8>(self.timeout * PATIENCE, wire, &call).await {
+            match self.ask_within::<u8>(patience, wire, &call).await {
                 Ok(_) => self.owed.paid(&debt),
-                Err(Failure::Timeout) => {
-                    // The server has just answered: were this one offered first again, nothing would ever get past it.
+                Err(failure) if failure.breaks() => {
+                    // The server has just answered: were this one offered first again, nothing might ever get past it.
                     self.owed.refused(writable);
-                    return Err(Failure::Timeout);
+                    return Err(failure);
                 }
-                Err(failure) if failure.breaks() => return Err(failure),
                 Err(_) => {
                     self.meters.errors.at(StoreError::Refused).inc();
                     self.owed.refused(writable);

@@ -5,13 +5,16 @@ use crate::gateway::{End, Key, ReceiptId};
 use prometheus::IntCounter;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 
 /// Ends that wait, at most, and their bytes. What is over it is left to its lease, and read as unknown after it.
 const ENDS: usize = 4096;
 const BYTES: usize = 16 << 20;
-/// How often one is offered to a server that can be written and refuses it, a second or more apart.
+/// How often one is offered to a server that can be written and does not take it.
 const TRIES: u32 = 30;
+/// How long one that was not taken waits for its next turn: longer and longer, up to a minute, for each may end the connection.
+const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Owed {
@@ -24,8 +27,8 @@ pub(super) struct Owed {
 #[derive(Debug, Default)]
 struct Waiting {
     debts: VecDeque<Debt>,
-    /// Behind them, for a while: each stands in nobody's way.
-    refused: VecDeque<Debt>,
+    /// Behind them, until then: each stands in nobody's way.
+    refused: Vec<(Instant, Debt)>,
     bytes: usize,
 }
 
@@ -73,6 +76,14 @@ impl Owed {
     pub(super) fn add(&self, debt: Debt) {
         let mut waiting = self.waiting();
         let bytes = waiting.bytes + debt.bytes();
+        if waiting.debts.len() + waiting.refused.len() >= ENDS
+            && debt.end != End::Forget
+            && let Some(least) = waiting.debts.iter().position(|debt| debt.end == End::Forget)
+        {
+            // What happened is worth more than what did not.
+            waiting.debts.remove(least);
+            self.dropped.inc();
+        }
         if waiting.debts.len() + waiting.refused.len() >= ENDS || bytes > BYTES {
             drop(waiting);
             self.dropped.inc();
@@ -87,6 +98,11 @@ impl Owed {
 
     pub(super) fn first(&self) -> Option<Debt> {
         self.waiting().debts.front().cloned()
+    }
+
+    /// How many wait for their turn.
+    pub(super) fn waiting_now(&self) -> usize {
+        self.waiting().debts.len()
     }
 
     /// Only the keeper of the link pays: what is first stays first meanwhile.
@@ -105,7 +121,8 @@ impl Owed {
         let Some(mut debt) = waiting.debts.pop_front() else { return };
         debt.refusals += u32::from(itself);
         if debt.refusals < TRIES {
-            waiting.refused.push_back(debt);
+            let pause = PAUSE * (1 << (debt.refusals / 2).min(6));
+            waiting.refused.push((Instant::now() + pause, debt));
             return;
         }
         waiting.bytes -= debt.bytes();
@@ -114,11 +131,13 @@ impl Owed {
         tracing::error!(key = %debt.key, "Redis refuses the end of an act again and again: it is not recorded");
     }
 
-    /// What was refused is offered once more.
-    pub(super) fn again(&self) {
+    /// What was refused and has waited is offered once more.
+    pub(super) fn again(&self, now: Instant) {
         let mut waiting = self.waiting();
-        let mut refused = std::mem::take(&mut waiting.refused);
-        waiting.debts.append(&mut refused);
+        let refused = std::mem::take(&mut waiting.refused);
+        let (due, later): (Vec<_>, Vec<_>) = refused.into_iter().partition(|(from, _)| *from <= now);
+        waiting.debts.extend(due.into_iter().map(|(_, debt)| debt));
+        waiting.refused = later;
     }
 
     /// Has the keeper of the link look at the server, too.
@@ -149,6 +168,7 @@ mod tests {
     fn one_that_is_refused_stands_in_nobodys_way_and_not_forever() {
         let dropped = IntCounter::new("dropped", "dropped").unwrap();
         let owed = Owed::new(dropped.clone());
+        let later = Instant::now() + 100 * PAUSE;
         let debt = |byte: u8| Debt::new(Key::of("owed", &[byte]), ReceiptId::from([byte; 16]), End::Forget);
         owed.add(debt(1));
         owed.add(debt(2));
@@ -157,16 +177,32 @@ mod tests {
             owed.refused(false);
             owed.refused(false);
             assert!(owed.first().is_none() && !owed.is_empty());
-            owed.again();
+            owed.again(later);
         }
         owed.refused(true);
         assert_eq!(owed.first(), Some(debt(2)));
         owed.paid(&debt(2));
         for _ in 1..TRIES {
             assert!(dropped.get() == 0 && !owed.is_empty());
-            owed.again();
+            owed.again(later);
             owed.refused(true);
         }
         assert!(dropped.get() == 1 && owed.is_empty());
+    }
+    #[test]
+    fn what_did_not_happen_makes_room_for_what_did() {
+        let dropped = IntCounter::new("dropped", "dropped").unwrap();
+        let owed = Owed::new(dropped.clone());
+        let debt = |number: usize, end| {
+            Debt::new(Key::of("owed", &number.to_be_bytes()), ReceiptId::from([0; 16]), end)
+        };
+        for number in 0..ENDS {
+            owed.add(debt(number, End::Forget));
+        }
+        owed.add(debt(ENDS, End::Forget));
+        assert_eq!((owed.waiting_now(), owed.first(), dropped.get()), (ENDS, Some(debt(0, End::Forget)), 1));
+        owed.add(debt(ENDS, End::Unknown));
+        assert_eq!((owed.waiting_now(), owed.first(), dropped.get()), (ENDS, Some(debt(1, End::Forget)), 2));
+        assert_eq!(owed.waiting().debts.back(), Some(&debt(ENDS, End::Unknown)));
     }
 }

@@ -630,12 +630,10 @@
 
   // The key of an act, where the address takes one. It stays until an answer says what became of the act, so that
   // sending the same value again asks for that and does nothing twice. What only turns a request away says nothing of it.
-  let key = "";
-  let keyOf = "";
+  const keys = new Map();
   const keyFor = text => {
-    if (!key || keyOf !== text) key = [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, "0")).join("");
-    keyOf = text;
-    return key;
+    if (!keys.has(text)) keys.set(text, [...crypto.getRandomValues(new Uint8Array(16))].map(byte => byte.toString(16).padStart(2, "0")).join(""));
+    return keys.get(text);
   };
 
   let busy = false;
@@ -647,14 +645,16 @@
     answer.hidden = true;
     for (const control of fields.querySelectorAll("[aria-describedby]")) control.dispatchEvent(new Event("judge"));
     const headers = { "Content-Type": "application/json", "If-Match": known("etag") };
-    if (keyed) headers["Idempotency-Key"] = keyFor(editor.value);
+    const text = editor.value;
+    if (keyed) headers["Idempotency-Key"] = keyFor(text);
     if (token.value) headers.Authorization = `Bearer ${token.value}`;
     try {
-      const response = await fetch(location.pathname, { method: "POST", headers, body: editor.value, cache: "no-store", redirect: "manual" });
+      const response = await fetch(location.pathname, { method: "POST", headers, body: text, cache: "no-store", redirect: "manual" });
       if (response.status === 401) tokens.hidden = false;
+      const said = await response.text();
       const told = [200, 204, 502].includes(response.status);
-      if (told || (response.status === 503 && response.headers.has("Idempotency-Replayed"))) key = "";
-      show(response.status, await response.text(), response.headers.get("Retry-After"));
+      if (told || (response.status === 503 && response.headers.has("Idempotency-Replayed"))) keys.delete(text);
+      show(response.status, said, response.headers.get("Retry-After"));
     } catch {
       show(0, "", null);
     }
