@@ -125,7 +125,14 @@ fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<
             lint: None,
         }]
     };
-    let bytes = files.read_yaml(path).map_err(|reason| alone(reason, (0, 0)))?;
+    let bytes = files.read_yaml(path).map_err(|reason| {
+        let mut fault = alone(reason, (0, 0));
+        if !path.exists() {
+            let help = "`formgate init` writes one to start from; another one is named behind the verb";
+            fault.iter_mut().for_each(|fault| fault.suggestion = Some(help.to_owned()));
+        }
+        fault
+    })?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
         alone("not UTF-8".to_owned(), crate::json::line_column(&bytes, error.valid_up_to()))
     })?;

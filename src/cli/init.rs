@@ -27,10 +27,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     openapi: Option<PathBuf>,
     /// Carry only this operation, by its operationId or as `POST /path`; more than once for more.
-    #[arg(long, value_name = "ID", requires = "openapi")]
+    #[arg(long, value_name = "ID", requires = "openapi", conflicts_with = "from_traffic")]
     operation: Vec<String>,
     /// Make parameters of a path members of the form: the API then gets them in the body too.
-    #[arg(long, requires = "openapi")]
+    #[arg(long, requires = "openapi", conflicts_with = "from_traffic")]
     path_members: bool,
     /// Recorded requests: a HAR file, or lines of `{"method":"POST","path":"/orders","body":{…}}`.
     #[arg(long, value_name = "FILE", conflicts_with = "openapi")]

@@ -70,6 +70,18 @@ impl Files {
         self.read_at(self.path_of(name), name, limit, false)
     }
 
+    /// What may help where a file of the YAML cannot be read.
+    pub(super) fn help(&self, name: &str) -> &'static str {
+        let path = self.path_of(name);
+        match File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                "it must be readable by the user that runs formgate: `chgrp` and `chmod 640`, or `chown`"
+            }
+            Ok(_) if path.is_dir() => "it is a folder: name a file in it",
+            Ok(_) | Err(_) => "the path is relative to the YAML file",
+        }
+    }
+
     /// Whether every user of the machine may write to the file.
     pub(super) fn is_written_by_all(&self, name: &str) -> bool {
         let data = std::fs::metadata(self.path_of(name));

@@ -67,6 +67,16 @@ pub(super) struct Tree {
     nodes: Vec<Node>,
 }
 
+/// A tab that a line is indented with, on this line, counted from 1, or the next: the reader stops at either.
+fn tab(text: &str, line: usize) -> Option<(usize, usize)> {
+    let near = text.lines().enumerate().skip(line.saturating_sub(1)).take(2);
+    near.filter_map(|(index, line)| {
+        let indent = line.len() - line.trim_start().len();
+        Some((index + 1, line[..indent].find('\t')? + 1))
+    })
+    .next()
+}
+
 impl Tree {
     /// The root of every tree.
     pub(super) const ROOT: Mark = Mark(0);
@@ -80,18 +90,20 @@ impl Tree {
                 Ok((event, span)) => builder.take(event, span),
                 Err(error) => {
                     let at = error.marker();
-                    findings.add(Finding {
-                        line: at.line(),
-                        column: at.col() + 1,
-                        pointer: String::new(),
-                        reason: format!("not YAML: {}", error.info()),
-                        suggestion: Some(
+                    let (line, column, reason, help) = match tab(text, at.line()) {
+                        Some((line, column)) => {
+                            (line, column, "not YAML: a tab".to_owned(), "indent with spaces")
+                        }
+                        None => (
+                            at.line(),
+                            at.col() + 1,
+                            format!("not YAML: {}", error.info()),
                             "look at the indentation of this line and the one above: spaces, never tabs; text with \
-                             `: ` or ` #` in it stands in quotes, and each quote is closed"
-                                .to_owned(),
+                             `: ` or ` #` in it stands in quotes, and each quote is closed",
                         ),
-                        lint: None,
-                    });
+                    };
+                    let (pointer, suggestion) = (String::new(), Some(help.to_owned()));
+                    findings.add(Finding { line, column, pointer, reason, suggestion, lint: None });
                     return None;
                 }
             }

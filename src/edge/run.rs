@@ -27,7 +27,7 @@ use tokio::task::JoinHandle;
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// A listener's address cannot be had.
-    #[error("cannot listen on {address}: {cause}")]
+    #[error("cannot listen on {address}: {cause}{}", listening(cause))]
     Listen {
         /// The address, as configured.
         address: String,
@@ -51,6 +51,19 @@ pub enum ServeError {
     /// Something of the machine's is missing: threads, signals.
     #[error("cannot start: {0}")]
     Start(String),
+}
+
+/// What may help.
+fn listening(cause: &std::io::Error) -> &'static str {
+    match cause.kind() {
+        std::io::ErrorKind::AddrInUse => {
+            ": another program has it, `ss -ltnp` says which; stop that, or say another address"
+        }
+        std::io::ErrorKind::PermissionDenied => {
+            ": ports below 1024 need CAP_NET_BIND_SERVICE, or a socket from systemd (deploy/formgate.socket)"
+        }
+        _ => "",
+    }
 }
 
 impl ServeError {

@@ -3,7 +3,7 @@
 
 use super::FormFault;
 pub(crate) use crate::json::pointer::below;
-use crate::json::{Decimal, Document, Kind, Value, pointer, push_quoted};
+use crate::json::{Decimal, Document, Kind, SyntaxKind, Value, pointer, push_quoted, slip};
 
 /// One JSON value of a form.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,9 +33,12 @@ impl Node {
             Ok(value) => Ok(Self::of(value)),
             Err(fault) => Err(FormFault {
                 pointer: String::new(),
-                at: fault.at,
+                // The end is where something stands, not the line behind it.
+                at: fault.at.min(text.trim_end().len()),
                 reason: syntax_reason(fault.kind).to_owned(),
-                suggestion: None,
+                suggestion: (fault.kind == SyntaxKind::Grammar)
+                    .then(|| slip(text, fault.at).map(ToOwned::to_owned))
+                    .flatten(),
                 lint: None,
             }),
         }
@@ -237,8 +240,7 @@ pub(crate) fn compact(text: &str) -> String {
     out
 }
 
-fn syntax_reason(kind: crate::json::SyntaxKind) -> &'static str {
-    use crate::json::SyntaxKind;
+fn syntax_reason(kind: SyntaxKind) -> &'static str {
     match kind {
         SyntaxKind::Empty => "the form is empty",
         SyntaxKind::Encoding => "not UTF-8, or it starts with a byte-order mark",

@@ -91,6 +91,8 @@ fn words_that_do_not_go_together_are_refused() {
     for words in [
         &["init", "--operation", "a"][..],
         &["init", "--openapi", "a", "--from-traffic", "b"],
+        &["init", "--from-traffic", "a", "--operation", "b"],
+        &["init", "--from-traffic", "a", "--path-members"],
         &["init", "--format", "har"],
         &["init", "--openapi", "a", "--no-examples"],
     ] {

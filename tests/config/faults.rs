@@ -131,6 +131,8 @@ fn slips_get_the_place_or_the_words_that_were_meant() {
         ("slips", "/upstreams/crm/health", "`health: { path: /healthz }`"),
         ("slips", "/routes/1/upstream/set_headers/X-Key", "the path is relative to the YAML file"),
         ("misspelt-upstreams", "/upsteams", "did you mean `upstreams`?"),
+        ("tab", "", "indent with spaces"),
+        ("json-slips", "", "no comma before a closing bracket"),
         ("own-addresses", "/upstreams/crm/servers/0", "the address of the backend"),
     ] {
         assert_eq!(suggested(case, pointer), words, "{case} {pointer}");

@@ -56,8 +56,12 @@ pub(super) fn of_reason(reason: Reason) -> String {
         Reason::UpstreamFull => {
             "every server of the upstream has its `max_in_flight`: raise it, or lower rates"
         }
-        Reason::LimitsDown => "the rates that several instances share cannot be asked: look at the store",
-        Reason::RecordsDown => "the records cannot be reached: look at the file of `store` and its disk",
+        Reason::LimitsDown => {
+            "the rates that several instances share cannot be asked: `limits_down` in `/readyz` has the cause. Bring Redis back"
+        }
+        Reason::RecordsDown => {
+            "the records cannot be reached: `records_down` in `/readyz` has the cause. Make room on the disk of `store`, or bring Redis back"
+        }
         Reason::Budget => "no memory left for bodies in flight: raise `inflight_bodies`, or lower rates",
         Reason::Draining => "the gateway is stopping. The client comes again",
         Reason::Deadline => "the head or body took longer than `head_deadline` or `body_deadline`",

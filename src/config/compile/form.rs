@@ -77,7 +77,7 @@ impl Compiler<'_> {
                 }
             },
             Err(reason) => {
-                self.fault_with(at, reason, "the path is relative to the YAML file");
+                self.fault_with(at, reason, self.files.help(name));
                 None
             }
         }

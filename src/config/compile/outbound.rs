@@ -158,7 +158,15 @@ impl Compiler<'_> {
                 );
                 return None;
             };
-            value.push_str(&self.secret(at, path)?);
+            let secret = self.secret(at, path)?;
+            if secret.contains(['\n', '\r']) {
+                self.fault(
+                    at,
+                    format!("{path} has more than one line: a field value is one line of printable ASCII"),
+                );
+                return None;
+            }
+            value.push_str(&secret);
             rest = behind;
         }
         value.push_str(rest);
@@ -179,7 +187,7 @@ impl Compiler<'_> {
         let bytes = match self.files.read(path, MAX_SECRET) {
             Ok(bytes) => bytes,
             Err(reason) => {
-                self.fault_with(at, reason, "the path is relative to the YAML file");
+                self.fault_with(at, reason, self.files.help(path));
                 return None;
             }
         };

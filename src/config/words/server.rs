@@ -51,7 +51,7 @@ pub(super) fn parse_target(text: &str) -> Result<PathPattern, String> {
         };
         if !pointer.starts_with('/') || pointer.contains('{') {
             return Err(format!(
-                "has `{{{}}}`, which is no JSON Pointer: write `{{/order_id}}`",
+                "has `{{{0}}}`, which is no JSON Pointer: write `{{/{0}}}`",
                 pointer.escape_debug()
             ));
         }
