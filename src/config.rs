@@ -113,8 +113,7 @@ struct Judged {
 }
 
 fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<Fault>> {
-    let alone = |reason: String, (line, column)| {
-        let suggestion = None;
+    let alone = |reason: String, suggestion, (line, column)| {
         vec![Fault {
             file: path.to_owned(),
             line,
@@ -126,15 +125,11 @@ fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<
         }]
     };
     let bytes = files.read_yaml(path).map_err(|reason| {
-        let mut fault = alone(reason, (0, 0));
-        if !path.exists() {
-            let help = "`formgate init` writes one to start from; another one is named behind the verb";
-            fault.iter_mut().for_each(|fault| fault.suggestion = Some(help.to_owned()));
-        }
-        fault
+        let help = "`formgate init` writes one to start from; another one is named behind the verb";
+        alone(reason, (!path.exists()).then(|| help.to_owned()), (0, 0))
     })?;
     let text = std::str::from_utf8(&bytes).map_err(|error| {
-        alone("not UTF-8".to_owned(), crate::json::line_column(&bytes, error.valid_up_to()))
+        alone("not UTF-8".to_owned(), None, crate::json::line_column(&bytes, error.valid_up_to()))
     })?;
     let (findings, warnings) = (Findings::default(), Findings::default());
     let Some(tree) = Tree::read(text, &findings) else { return Err(findings.into_faults(path)) };

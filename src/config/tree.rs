@@ -69,12 +69,11 @@ pub(super) struct Tree {
 
 /// A tab that a line is indented with, on this line, counted from 1, or the next: the reader stops at either.
 fn tab(text: &str, line: usize) -> Option<(usize, usize)> {
-    let near = text.lines().enumerate().skip(line.saturating_sub(1)).take(2);
-    near.filter_map(|(index, line)| {
+    let mut near = text.lines().enumerate().skip(line.saturating_sub(1)).take(2);
+    near.find_map(|(index, line)| {
         let indent = line.len() - line.trim_start().len();
         Some((index + 1, line[..indent].find('\t')? + 1))
     })
-    .next()
 }
 
 impl Tree {

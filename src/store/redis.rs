@@ -142,16 +142,14 @@ impl SharedRecords {
         let Some(Local { alone, copies, turn }) = &self.local else { return begun };
         let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
         match begun {
-            Ok(Begun::Fresh(receipt)) => match alone.find(terms.key) {
-                Some(found) => {
+            Ok(Begun::Fresh(receipt)) => {
+                if let Some(found) = alone.find(terms.key) {
                     self.link().owed.add(Debt::new(terms.key, receipt, End::Forget));
-                    Ok(Begun::Exists(found))
+                    return Ok(Begun::Exists(found));
                 }
-                None => {
-                    copies.copy(terms, receipt);
-                    Ok(Begun::Fresh(receipt))
-                }
-            },
+                copies.copy(terms, receipt);
+                begun
+            }
             Err(Down) => match copies.find(terms.key) {
                 Some(found) => Ok(Begun::Exists(found)),
                 None => alone.begin(terms),
