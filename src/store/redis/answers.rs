@@ -101,10 +101,16 @@ impl Frames {
                 if *length > LINE {
                     return Err(Break::TooLarge);
                 }
-                let first = *length == 1;
+                let (first, broken) = (*length == 1, *ending);
                 *ending = byte == b'\r';
-                if b"$*".contains(sign) && byte != b'\r' {
-                    number.push(byte, first)?;
+                if b"$*".contains(sign) {
+                    // The crate would read past a carriage return that ends nothing.
+                    if broken {
+                        return Err(Break::Strange);
+                    }
+                    if byte != b'\r' {
+                        number.push(byte, first)?;
+                    }
                 }
             }
             Part::Bulk(_) => {}
@@ -256,6 +262,8 @@ mod tests {
             ("$\r\n", Break::Strange),
             ("$+1\r\n", Break::Strange),
             ("$-0\r\n\r\n", Break::Strange),
+            ("*1\r\r\n:1\r\n", Break::Strange),
+            ("$1\r5\r\n", Break::Strange),
         ] {
             assert_eq!(fed(bytes.as_bytes()), Err(fault), "{bytes:?}");
         }
