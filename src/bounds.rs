@@ -1,6 +1,6 @@
 //! The words of bounds: sizes (`64KiB`), times (`30s`), rates (`5/s burst 10`).
 //!
-//! Each parses into a number that cannot be zero by accident, and prints back as a person would write it.
+//! Each parses into a number that cannot be zero by accident; sizes and times print back as a person would write them.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

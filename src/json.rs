@@ -54,7 +54,7 @@ pub use decimal::Decimal;
 pub use number::Number;
 pub use quote::{push_quoted, quoted, write_quoted};
 pub(crate) use reader::{Quoted, Reader, Short};
-pub use slip::slip;
+pub(crate) use slip::slip;
 pub use strict::{Name, NameBuffer, Strict};
 pub use value::{Array, Elements, Members, Named, Object, Value};
 pub use visible::{is_visible, visible};

@@ -73,11 +73,14 @@ impl Files {
     /// What may help where a file of the YAML cannot be read.
     pub(super) fn help(&self, name: &str) -> &'static str {
         let path = self.path_of(name);
-        match File::open(&path) {
+        // Only what is a file is opened, as in `read_bounded`.
+        let opened = std::fs::metadata(&path)
+            .and_then(|data| if data.is_file() { File::open(&path).map(|_| data) } else { Ok(data) });
+        match opened {
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
                 "it must be readable by the user that runs formgate: `chgrp` and `chmod 640`, or `chown`"
             }
-            Ok(_) if path.is_dir() => "it is a folder: name a file in it",
+            Ok(data) if data.is_dir() => "it is a folder: name a file in it",
             Ok(_) | Err(_) => "the path is relative to the YAML file",
         }
     }

@@ -36,9 +36,16 @@ impl Node {
                 // The end is where something stands, not the line behind it.
                 at: fault.at.min(text.trim_end().len()),
                 reason: syntax_reason(fault.kind).to_owned(),
-                suggestion: (fault.kind == SyntaxKind::Grammar)
-                    .then(|| slip(text, fault.at).map(ToOwned::to_owned))
-                    .flatten(),
+                suggestion: match fault.kind {
+                    SyntaxKind::Grammar => slip(text, fault.at).map(ToOwned::to_owned),
+                    SyntaxKind::Empty
+                    | SyntaxKind::Encoding
+                    | SyntaxKind::Surrogate
+                    | SyntaxKind::Trailing
+                    | SyntaxKind::Duplicate
+                    | SyntaxKind::Depth
+                    | SyntaxKind::NumberInexact => None,
+                },
                 lint: None,
             }),
         }

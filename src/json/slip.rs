@@ -1,7 +1,7 @@
 //! The slips that people make in JSON, told from where a strict reader stopped.
 
 /// What to write instead, where what stands at the offset is a slip that is often made. `at`: of a grammar fault.
-pub fn slip(text: &str, at: usize) -> Option<&'static str> {
+pub(crate) fn slip(text: &str, at: usize) -> Option<&'static str> {
     let (before, rest) = text.split_at_checked(at)?;
     let before = before.trim_end_matches([' ', '\n', '\r', '\t']);
     match (before.chars().next_back(), rest.chars().next()) {

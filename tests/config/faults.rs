@@ -159,3 +159,27 @@ fn mangled_files_are_refused_or_read() {
         assert!(!load(&path).unwrap_err().faults.is_empty());
     }
 }
+
+/// What is no file is not opened, nor for the sake of a better word: a FIFO would wait for a writer.
+#[test]
+fn what_is_no_file_is_said_and_not_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.json")).status();
+    assert!(made.unwrap().success());
+    std::fs::create_dir(folder.path().join("forms")).unwrap();
+    for (form, help) in [
+        ("pipe.json", "the path is relative to the YAML file"),
+        ("forms", "it is a folder: name a file in it"),
+    ] {
+        let path = folder.path().join("gateway.yaml");
+        let text = format!(
+            "listen: [\"127.0.0.1:0\"]\nupstreams: {{ crm: {{ servers: [\"http://10.0.0.7\"] }} }}\ndefaults: {{ limits: none }}\n\
+             routes:\n  - {{ address: /a, name: a, form: {form}, upstream: {{ to: crm, path: /a }} }}\n"
+        );
+        std::fs::write(&path, text).unwrap();
+        let faults = load(&path).unwrap_err().faults;
+        assert_eq!(faults.len(), 1, "{faults:#?}");
+        assert!(faults[0].reason.ends_with("not a file"), "{}", faults[0]);
+        assert_eq!(faults[0].suggestion.as_deref(), Some(help));
+    }
+}

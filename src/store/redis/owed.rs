@@ -78,9 +78,10 @@ impl Owed {
         let bytes = waiting.bytes + debt.bytes();
         if waiting.debts.len() + waiting.refused.len() >= ENDS
             && debt.end != End::Forget
-            && let Some(least) = waiting.debts.iter().position(|debt| debt.end == End::Forget)
+            && let Some(least) =
+                (1..waiting.debts.len()).rev().find(|at| waiting.debts[*at].end == End::Forget)
         {
-            // What happened is worth more than what did not.
+            // What happened is worth more than what did not. The first one stays: it may be being paid.
             waiting.debts.remove(least);
             self.dropped.inc();
         }
@@ -202,7 +203,8 @@ mod tests {
         owed.add(debt(ENDS, End::Forget));
         assert_eq!((owed.waiting_now(), owed.first(), dropped.get()), (ENDS, Some(debt(0, End::Forget)), 1));
         owed.add(debt(ENDS, End::Unknown));
-        assert_eq!((owed.waiting_now(), owed.first(), dropped.get()), (ENDS, Some(debt(1, End::Forget)), 2));
-        assert_eq!(owed.waiting().debts.back(), Some(&debt(ENDS, End::Unknown)));
+        assert_eq!((owed.waiting_now(), owed.first(), dropped.get()), (ENDS, Some(debt(0, End::Forget)), 2));
+        let last: Vec<_> = owed.waiting().debts.range(ENDS - 2..).cloned().collect();
+        assert_eq!(last, [debt(ENDS - 2, End::Forget), debt(ENDS, End::Unknown)]);
     }
 }
