@@ -6,9 +6,9 @@
 //! 2. `dialect` walks it against the table in `keywords`; `shape` and `pattern` look at values.
 //! 3. `references` resolves every reference and looks for cycles.
 //! 4. `advice` runs the lints; `extent` measures the longest body; `unroll` writes recursion out.
-//! 5. `enforced` builds the validator, with numbers decided by `exact`; `witness`
-//!    looks whether anything fits, or `compare` asks the algebra, and `barren` where nothing does; `difference` holds two forms against each
-//!    other, with values from `candidates`.
+//! 5. `enforced` builds the validator, with numbers decided by `exact`; `witness` looks whether anything fits, with
+//!    values from `candidates`, or `compare` asks the algebra, and `barren` says why where nothing does; `difference`
+//!    holds two forms against each other, with such values.
 //! 6. `glance` sees of most bodies that they fit while they are read, so that neither document nor validator is needed.
 //! 7. `representation` makes the bytes that are served; `embed` the text that stands in other documents.
 //!
@@ -43,7 +43,7 @@ pub use difference::{Difference, Excess};
 pub use embed::{Embedded, Embedding, Root, shortened};
 pub use glance::Seen;
 pub use member::{SafeMember, Unproven};
-pub use representation::{Effort, Representation, Variant, arrival, digest};
+pub use representation::{Representation, Variant, arrival, digest};
 /// What documents of others are read into as well: ordered, numbers as written.
 pub(crate) use source::{Node, Tree, below};
 
@@ -401,9 +401,10 @@ fn finish(
     };
     let rounded = root.is_rounded();
     let standard = enforced::standard(chart, whole);
-    let in_sight = witness::is_in_sight(chart, graph);
-    debug_assert!(!in_sight || rounded || !compare::admits_nothing(&standard), "{standard}");
-    if !in_sight && !rounded && compare::admits_nothing(&standard) {
+    // A value that is tried may take long where references are counted.
+    let found = witness::is_in_sight(chart, graph) || !counted && witness::is_made(&standard, &validator);
+    debug_assert!(!found || rounded || !compare::admits_nothing(&standard), "{standard}");
+    if !found && !rounded && compare::admits_nothing(&standard) {
         return Err(vec![barren::fault(chart, graph)]);
     }
     let form = CompiledForm {

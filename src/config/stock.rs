@@ -3,19 +3,17 @@
 //! Taken over is only what would come out the same, because it is made from the same words.
 
 use super::files::Reading;
-use crate::form::{CompiledForm, Effort, FormOptions, Representation};
+use crate::form::{CompiledForm, FormOptions, Representation};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What its files said; and its forms, arrivals and pages. Of few routes these are not kept: they are made as quickly.
+/// What its files said; and its forms and arrivals. Of few routes these are not kept: they are made as quickly.
 #[derive(Debug, Default)]
 pub struct Stock {
     /// Nothing before the first load.
     pub(super) reading: Option<Reading>,
     made: HashMap<Recipe, (Arc<CompiledForm>, Arc<Representation>)>,
-    /// By their digest.
-    pages: HashMap<String, Arc<Representation>>,
 }
 
 /// All that a form and its arrival are made from.
@@ -28,7 +26,6 @@ pub(super) struct Recipe {
     pub(super) context: String,
     /// `m`, as JSON.
     pub(super) messages: String,
-    pub(super) effort: Effort,
 }
 
 impl Stock {
@@ -44,15 +41,6 @@ impl Stock {
 
     pub(super) fn keep(&mut self, recipe: Recipe, form: &Arc<CompiledForm>, arrival: &Arc<Representation>) {
         self.made.insert(recipe, (Arc::clone(form), Arc::clone(arrival)));
-    }
-
-    /// The page of these bytes.
-    pub(super) fn page(&self, digest: &str) -> Option<Arc<Representation>> {
-        self.pages.get(digest).cloned()
-    }
-
-    pub(super) fn keep_page(&mut self, page: &Arc<Representation>) {
-        self.pages.insert(page.digest().to_owned(), Arc::clone(page));
     }
 }
 
@@ -87,15 +75,10 @@ mod tests {
         path
     }
 
-    fn taken_over(before: &Loaded, after: &Loaded, number: usize) -> [bool; 3] {
+    fn taken_over(before: &Loaded, after: &Loaded, number: usize) -> [bool; 2] {
         let address = format!("/{number}");
         let [before, after] = [before, after].map(|loaded| loaded.gateway.at(&address).unwrap());
-        let page = |route: &crate::gateway::Route| Arc::clone(&route.page.as_ref().unwrap().representation);
-        [
-            Arc::ptr_eq(&before.form, &after.form),
-            Arc::ptr_eq(&before.arrival, &after.arrival),
-            Arc::ptr_eq(&page(before), &page(after)),
-        ]
+        [Arc::ptr_eq(&before.form, &after.form), Arc::ptr_eq(&before.arrival, &after.arrival)]
     }
 
     #[test]
@@ -122,17 +105,17 @@ mod tests {
         let first = "form: { type: integer, minimum: 0, maximum: 9 }";
         let before = load(&written(folder.path(), first)).unwrap();
         for (changed, expected) in [
-            (first.to_owned(), [true; 3]),
-            (format!("{first}\n    max_body: 1KiB"), [false; 3]),
-            (format!("{first}\n    numbers: safe_integers"), [false, false, true]),
-            (format!("{first}\n    context: Another one."), [false; 3]),
-            (format!("{first}\n    messages: [{{ role: system, content: Be kind. }}]"), [false; 3]),
-            (format!("{first}\n    type: number"), [true, true, false]),
-            ("form: { type: integer, minimum: 0, maximum: 10 }".to_owned(), [false; 3]),
+            (first.to_owned(), [true; 2]),
+            (format!("{first}\n    max_body: 1KiB"), [false; 2]),
+            (format!("{first}\n    numbers: safe_integers"), [false; 2]),
+            (format!("{first}\n    context: Another one."), [false; 2]),
+            (format!("{first}\n    messages: [{{ role: system, content: Be kind. }}]"), [false; 2]),
+            (format!("{first}\n    type: number"), [true; 2]),
+            ("form: { type: integer, minimum: 0, maximum: 10 }".to_owned(), [false; 2]),
         ] {
             let after = load_after(&written(folder.path(), &changed), &before.stock).unwrap();
             assert_eq!(taken_over(&before, &after, 7), expected, "{changed}");
-            assert_eq!(taken_over(&before, &after, 8), [true; 3], "{changed}");
+            assert_eq!(taken_over(&before, &after, 8), [true; 2], "{changed}");
             let form = after.gateway.at("/7").unwrap().form.published().to_owned();
             assert_eq!(form.contains("10"), changed.contains("10"), "{changed}");
         }

@@ -1,4 +1,4 @@
-//! Values worth trying against two forms: made from a schema, at the edges of what both say.
+//! Values worth trying against a form or two: made from a schema, at the edges of what it or both say.
 //!
 //! Whether one fits is asked afterwards; a guess may be wrong, so keywords that only exclude are passed over. The
 //! same forms give the same values: the random numbers have a fixed seed.
@@ -73,15 +73,13 @@ impl Pool {
     }
 }
 
-/// Hands over so many values that may fit a schema.
-pub(crate) fn values(schema: &Serde, pool: &Pool, tries: usize, each: &mut impl FnMut(Serde)) {
+/// Values that may fit a schema: as many as there are tries, or fewer.
+pub(crate) fn values<'s>(schema: &'s Serde, pool: &'s Pool, tries: usize) -> impl Iterator<Item = Serde> + 's {
     let mut maker = Maker { root: schema, pool, random: Rng::with_seed(7), left: 0 };
-    for _ in 0..tries {
+    (0..tries).filter_map(move |_| {
         maker.left = LARGEST;
-        if let Some(value) = maker.value(schema, DEEPEST) {
-            each(value);
-        }
-    }
+        maker.value(schema, DEEPEST)
+    })
 }
 
 /// How large a value looks: its text.

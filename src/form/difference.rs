@@ -126,9 +126,9 @@ fn searched(one: &CompiledForm, other: &CompiledForm, proved: Excess, pool: &Poo
     if proved != Excess::None
         && let Some(schema) = compare::beyond(&one.standard, &other.standard)
     {
-        candidates::values(&schema, pool, LIKELY_TRIES, &mut keep);
+        candidates::values(&schema, pool, LIKELY_TRIES).for_each(&mut keep);
     }
-    candidates::values(&one.standard, pool, TRIES, &mut keep);
+    candidates::values(&one.standard, pool, TRIES).for_each(&mut keep);
     match best {
         Some(value) => {
             let small = candidates::shrunk(value, SHRINKS, &mut differs);

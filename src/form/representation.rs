@@ -14,12 +14,11 @@ pub struct Representation {
     variants: Vec<Variant>,
 }
 
-/// How hard each coding tries: its own scale.
-struct Levels {
-    gzip: u32,
-    brotli: u32,
-    zstd: i32,
-}
+/// How hard each coding tries, by its own scale: of a form of a kilobyte all three take a tenth of a millisecond. Brotli
+/// would be a seventh smaller from level 5 on, and take two milliseconds whatever the length (`benches/NOTES.md`).
+const GZIP: u32 = 6;
+const BROTLI: u32 = 4;
+const ZSTD: i32 = 6;
 
 /// One coding of a representation.
 #[derive(Debug)]
@@ -32,47 +31,17 @@ pub struct Variant {
     pub etag: String,
 }
 
-/// How hard bytes are compressed at load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Effort {
-    /// As small as can be, at a millisecond or two a form.
-    Best,
-    /// Nearly as small, in a thirtieth of the time.
-    Quick,
-}
-
-impl Effort {
-    /// What a load affords for each of so many routes: at its best, two hundred take a third of a second.
-    pub fn for_routes(count: usize) -> Self {
-        // Fuzzers load many times a second.
-        if cfg!(fuzzing) || count > 200 { Self::Quick } else { Self::Best }
-    }
-
-    fn levels(self) -> Levels {
-        match self {
-            Self::Best => Levels { gzip: 9, brotli: 11, zstd: 19 },
-            Self::Quick => Levels { gzip: 6, brotli: 5, zstd: 6 },
-        }
-    }
-}
-
 impl Representation {
-    /// Compresses at load; a variant that would not be smaller is left out.
+    /// Compresses; a variant that would not be smaller is left out.
     pub fn new(bytes: Vec<u8>) -> Self {
-        let digest = digest(&bytes);
-        // Documents drawn from forms are long and many, and load waits for them: not the last per cent.
-        Self::under(digest, bytes, Effort::Quick)
+        Self::under(digest(&bytes), bytes)
     }
 
     /// Under a digest that depends on all of the bytes.
-    fn under(digest: String, bytes: Vec<u8>, effort: Effort) -> Self {
+    fn under(digest: String, bytes: Vec<u8>) -> Self {
         let mut variants = Vec::with_capacity(4);
-        let levels = effort.levels();
-        let coded = [
-            (Coding::Zstd, zstd(&bytes, levels.zstd)),
-            (Coding::Brotli, brotli(&bytes, levels.brotli)),
-            (Coding::Gzip, gzip(&bytes, levels.gzip)),
-        ];
+        let coded =
+            [(Coding::Zstd, zstd(&bytes)), (Coding::Brotli, brotli(&bytes)), (Coding::Gzip, gzip(&bytes))];
         let variant = |coding: Coding, bytes: Vec<u8>| Variant {
             coding,
             bytes: Bytes::from(bytes),
@@ -107,7 +76,7 @@ impl Representation {
 /// `context` is `p`, `messages` the JSON text of `m`. `digest` is the SHA-256 of everything before
 /// it, cut to 32 characters; the entity tags are made of the same, so a reader of the body alone
 /// knows what to send in `If-Match`.
-pub fn arrival(context: &str, messages: &str, form: &CompiledForm, effort: Effort) -> Representation {
+pub fn arrival(context: &str, messages: &str, form: &CompiledForm) -> Representation {
     let mut body = String::with_capacity(context.len() + messages.len() + form.published().len() + 80);
     body.push_str("{\"p\":");
     push_quoted(context, &mut body);
@@ -119,7 +88,7 @@ pub fn arrival(context: &str, messages: &str, form: &CompiledForm, effort: Effor
     body.push_str(",\"digest\":\"");
     body.push_str(&digest);
     body.push_str("\"}");
-    Representation::under(digest, body.into_bytes(), effort)
+    Representation::under(digest, body.into_bytes())
 }
 
 /// 32 hexadecimal characters of the SHA-256 of some bytes.
@@ -135,23 +104,23 @@ pub fn digest(bytes: &[u8]) -> String {
 
 // Writing to a `Vec` does not fail; were it to, the variant is left out.
 
-fn gzip(bytes: &[u8], level: u32) -> Option<Vec<u8>> {
-    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(level));
+fn gzip(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::new(GZIP));
     out.write_all(bytes).ok()?;
     out.finish().ok()
 }
 
-fn brotli(bytes: &[u8], level: u32) -> Option<Vec<u8>> {
+fn brotli(bytes: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     // A window that holds all of it, and not more: the encoder's memory goes by the window, tens of MiB at 22.
     let window = (usize::BITS - bytes.len().leading_zeros()).clamp(10, 22);
-    let mut writer = brotli::CompressorWriter::new(&mut out, 4096, level, window);
+    let mut writer = brotli::CompressorWriter::new(&mut out, 4096, BROTLI, window);
     writer.write_all(bytes).ok()?;
     writer.flush().ok()?;
     drop(writer);
     Some(out)
 }
 
-fn zstd(bytes: &[u8], level: i32) -> Option<Vec<u8>> {
-    zstd::bulk::compress(bytes, level).ok()
+fn zstd(bytes: &[u8]) -> Option<Vec<u8>> {
+    zstd::bulk::compress(bytes, ZSTD).ok()
 }

@@ -1,15 +1,28 @@
-//! Whether something surely fits a form: what most forms show at a glance, and the algebra takes a quarter of a
-//! compilation to find. Where this says no, the algebra is asked.
+//! Whether something surely fits a form: what most forms show at a glance, many others by a value made of their own words,
+//! and the algebra takes most of a compilation to find. Where this says no, the algebra is asked.
 
+use super::candidates::{self, Pool};
 use super::dialect::Chart;
 use super::draft::Draft;
 use super::keywords::Role;
 use super::references::Graph;
 use super::source::{Node, Tree};
-use crate::json::Decimal;
+use crate::json::{Decimal, Document, Strict};
+use jsonschema::Validator;
 
 /// Schemas looked through within each other.
 const DEEPEST: u32 = 48;
+
+/// Values that are made and tried.
+const TRIES: usize = 16;
+
+/// Whether one of some values that are made of the form's own words fits.
+pub(crate) fn is_made(standard: &serde_json::Value, validator: &Validator<Strict>) -> bool {
+    let mut document = Document::new();
+    candidates::values(standard, &Pool::default(), TRIES).any(|value| {
+        document.parse(value.to_string().as_bytes()).is_ok_and(|value| validator.is_valid(value))
+    })
+}
 
 /// Whether a value that fits is in sight.
 pub(crate) fn is_in_sight(chart: &Chart<'_>, graph: &Graph) -> bool {

@@ -1,4 +1,5 @@
-//! What GET answers: chosen among bytes computed at load, never formatted (GPT draft, "Arrival").
+//! What GET answers: chosen among bytes computed at load, never formatted (GPT draft, "Arrival"); a page among bytes that
+//! are computed of these when it is first asked for.
 
 use super::head::Head;
 use super::reply::{Outcome, Reply};
@@ -7,6 +8,7 @@ use crate::form::{Representation, Variant};
 use crate::media::{Accept, Coding, Codings, names_entity_tag};
 use crate::reason::Allow;
 use bytes::Bytes;
+use std::sync::{Arc, LazyLock};
 
 /// Everything that can be answered to an arrival at one address: one view of it, or two.
 #[derive(Debug)]
@@ -14,9 +16,12 @@ pub(super) struct Arrival {
     /// What is answered to everyone who does not ask for the page: of a route, the JSON.
     usual: View,
     /// The page for people, where there is one.
-    page: Option<View>,
+    page: Option<Later>,
     options: Reply,
 }
+
+/// A view that is made when it is first asked for.
+type Later = LazyLock<View, Box<dyn FnOnce() -> View + Send>>;
 
 /// One media type of an address, in every coding; identity first.
 #[derive(Debug)]
@@ -36,7 +41,7 @@ impl Arrival {
         let kind = kind_line(route);
         let any_origin = if route.cors.is_some() { "Access-Control-Allow-Origin: *\r\n" } else { "" };
         let usual = View::new("application/json", &route.arrival, &format!("{kind}{any_origin}"));
-        let page = route.page.as_ref().map(|page| View::of_page(page, &kind));
+        let page = route.page.clone().map(|page| View::of_page(page, kind));
         let options = match route.cors {
             // Which origin may is said by `Cors::lines`, which knows who asks.
             Some(_) => options(Allow::Route, &Cors::preflight_lines(route)),
@@ -50,10 +55,10 @@ impl Arrival {
         representation: &Representation,
         media_type: &str,
         lines: &str,
-        page: Option<&Page>,
+        page: Option<Arc<Page>>,
     ) -> Self {
         let usual = View::new(media_type, representation, lines);
-        let page = page.map(|page| View::of_page(page, lines));
+        let page = page.map(|page| View::of_page(page, lines.to_owned()));
         Self { usual, page, options: options(Allow::Sheet, "") }
     }
 
@@ -83,10 +88,8 @@ impl Arrival {
     /// while the form is, and whoever read the page has read the form.
     pub(super) fn is_current(&self, head: &Head<'_>) -> bool {
         let mut fields = head.all("if-match").peekable();
-        let views = std::iter::once(&self.usual).chain(&self.page);
-        fields.peek().is_none()
-            || fields
-                .any(|field| names_entity_tag(field, true, |tag| views.clone().any(|view| view.has(tag))))
+        let has = |tag: &[u8]| self.usual.has(tag) || self.page.as_ref().is_some_and(|page| page.has(tag));
+        fields.peek().is_none() || fields.any(|field| names_entity_tag(field, true, has))
     }
 
     /// The page where it is asked for by name, the JSON for everything else: never 406 (B-13).
@@ -105,8 +108,10 @@ impl View {
     }
 
     /// The view for people; `own` as for [`Self::new`].
-    fn of_page(page: &Page, own: &str) -> Self {
-        Self::new("text/html; charset=utf-8", &page.representation, &format!("{own}{}", page.lines))
+    fn of_page(page: Arc<Page>, own: String) -> Later {
+        LazyLock::new(Box::new(move || {
+            Self::new("text/html; charset=utf-8", &(page.draw)(), &(own + page.lines))
+        }))
     }
 
     fn has(&self, tag: &[u8]) -> bool {

@@ -12,6 +12,7 @@ use crate::form::Representation;
 use crate::media::is_json_utf8;
 use crate::reason::{Allow, Reason, Rejection};
 use bytes::Bytes;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What is at an address.
@@ -74,7 +75,7 @@ pub struct Sheet {
     /// More field lines, each ended by CRLF.
     pub lines: &'static str,
     /// The same for people, where there is a page.
-    pub page: Option<Page>,
+    pub page: Option<Arc<Page>>,
 }
 
 /// An address where one POST may mean any of several routes: its body says which.
@@ -141,7 +142,7 @@ impl Gateway {
     pub fn put_sheet(&mut self, sheet: Sheet) {
         let Sheet { own, address, media_type, representation, lines, page } = sheet;
         self.by_address.insert(address, Spot::Own(own));
-        let arrival = Arrival::of_sheet(&representation, media_type, lines, page.as_ref());
+        let arrival = Arrival::of_sheet(&representation, media_type, lines, page);
         self.own.insert(own, Standing::Sheet(arrival));
     }
 

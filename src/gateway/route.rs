@@ -3,6 +3,7 @@
 use super::head::Head;
 use super::{ConsequenceRule, GetAction, Guard, Idempotency, Limits, Outbound, Tool};
 use crate::form::{CompiledForm, Representation};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -18,7 +19,7 @@ pub struct Route {
     /// What GET answers (GPT draft, "Arrival").
     pub arrival: Arc<Representation>,
     /// What GET answers to who asks for `text/html`; `None` is the JSON for everyone.
-    pub page: Option<Page>,
+    pub page: Option<Arc<Page>>,
     /// `GPT-Type`, a field value that needs no escaping.
     pub gpt_type: Option<String>,
     /// Bytes of a body, at most.
@@ -92,12 +93,21 @@ impl Route {
 }
 
 /// The page for people at an address: another representation of what is there (G-11).
-#[derive(Debug)]
+///
+/// Drawn once, when somebody first asks for it, of what the load has made: of many addresses people see few, and a page
+/// takes a hundred times the room of its form, and the time.
 pub struct Page {
-    /// The page, in every coding. It must change whenever the arrival does: its tag stands for the form too.
-    pub representation: Arc<Representation>,
     /// Field lines that only the page carries, each ended by CRLF.
-    pub lines: String,
+    pub lines: &'static str,
+    /// Draws it, in every coding, the same each time. It must change whenever the arrival does: its tag stands for the
+    /// form too.
+    pub draw: Box<dyn Fn() -> Representation + Send + Sync>,
+}
+
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Page").field("lines", &self.lines).finish_non_exhaustive()
+    }
 }
 
 /// Which declared media types are read as JSON.

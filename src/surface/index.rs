@@ -40,10 +40,9 @@ const NOINDEX: &str = "X-Robots-Tag: noindex, nofollow\r\n";
 /// The document at `/`, with its page, and the one for programs.
 pub fn draw(contents: &Contents<'_>) -> [Sheet; 2] {
     let json = || Representation::new(list(contents).into_bytes());
-    let page = Page {
-        representation: Arc::new(Representation::new(page(contents).into_bytes())),
-        lines: PAGE_LINES.clone(),
-    };
+    let html = page(contents);
+    let drawn = move || Representation::new(html.clone().into_bytes());
+    let page = Arc::new(Page { lines: &PAGE_LINES, draw: Box::new(drawn) });
     let sheet = |own, address: &str, page| Sheet {
         own,
         address: address.to_owned(),

@@ -13,24 +13,58 @@ mod paper;
 mod terms;
 
 use super::base64::base64;
-use crate::form::{Representation, digest};
-use crate::gateway::{Page, Route};
+use crate::form::{CompiledForm, Representation};
+use crate::gateway::Route;
 use crate::json::{Document, push_quoted};
 pub(super) use paper::Paper;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 
-/// What a page is drawn from: a route, and what the configuration says about it beyond what is enforced.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'s> {
-    /// The route; whether it has a page already is not looked at.
-    pub route: &'s Route,
+/// What a page is drawn from: what it shows of a route, and what the configuration says about it beyond what is enforced.
+#[derive(Debug)]
+pub struct Subject {
+    name: String,
+    kind: Option<String>,
+    context: String,
+    address: String,
+    form: Arc<CompiledForm>,
+    /// Of the arrival.
+    digest: String,
+    max_body: usize,
+    /// Whether it wants a token.
+    guarded: bool,
+    /// Whether acts may be known by a key, or must be.
+    keyed: Option<&'static str>,
     /// `m`: role and content.
-    pub messages: &'s [(&'s str, &'s str)],
+    messages: Vec<(String, String)>,
     /// Bodies that the route says are accepted.
-    pub accepted: &'s [&'s str],
-    /// `public_url`.
-    pub public_url: Option<&'s str>,
+    accepted: Vec<String>,
+    public_url: Option<String>,
+}
+
+impl Subject {
+    /// What there is to show of a route, with the role and content of its messages and the bodies that it says are accepted.
+    pub fn of(
+        route: &Route,
+        messages: Vec<(String, String)>,
+        accepted: Vec<String>,
+        public_url: Option<&str>,
+    ) -> Self {
+        Self {
+            name: route.name.clone(),
+            kind: route.gpt_type.clone(),
+            context: route.actions.context.clone(),
+            address: route.address.clone(),
+            form: Arc::clone(&route.form),
+            digest: route.arrival.digest().to_owned(),
+            max_body: route.max_body,
+            guarded: route.guard.is_some(),
+            keyed: route.idempotency.map(|rule| if rule.required { "required" } else { "optional" }),
+            messages,
+            accepted,
+            public_url: public_url.map(ToOwned::to_owned),
+        }
+    }
 }
 
 /// Bytes of a form that comes with its page.
@@ -41,7 +75,8 @@ const CONTEXT: usize = 2000;
 /// The style of all pages.
 pub(super) static STYLE: LazyLock<String> = LazyLock::new(|| lean(include_str!("page/page.css")));
 static SCRIPT: LazyLock<String> = LazyLock::new(|| lean(include_str!("page/page.js")));
-static LINES: LazyLock<String> = LazyLock::new(|| {
+/// Field lines of a page.
+pub static LINES: LazyLock<String> = LazyLock::new(|| {
     format!(
         "Content-Security-Policy: default-src 'none'; script-src '{}'; style-src '{}'; connect-src 'self'; \
          form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
@@ -51,45 +86,43 @@ static LINES: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// Draws the page of a route. One that is `known` by its digest need not be compressed again.
-pub fn draw(subject: &Subject<'_>, known: impl Fn(&str) -> Option<Arc<Representation>>) -> Page {
+/// Draws the page of a route.
+pub fn draw(subject: &Subject) -> Representation {
     let mut document = Document::new();
-    let html = match document.parse(subject.route.form.published().as_bytes()) {
+    let html = match document.parse(subject.form.published().as_bytes()) {
         Ok(form) => {
-            let example = example::of(subject.accepted, &subject.route.form, form, subject.route.max_body);
+            let example = example::of(&subject.accepted, &subject.form, form, subject.max_body);
             write(subject, &documentation::of(form), example.as_deref())
         }
         // It was read when the form was compiled; the rest of the page stands without it.
         Err(_) => write(subject, &Paper::new(0), None),
     };
-    let known = known(&digest(html.as_bytes()));
-    let representation = known.unwrap_or_else(|| Arc::new(Representation::new(html.into_bytes())));
-    Page { representation, lines: LINES.clone() }
+    Representation::new(html.into_bytes())
 }
 
-fn write(subject: &Subject<'_>, documentation: &Paper, example: Option<&str>) -> String {
+fn write(subject: &Subject, documentation: &Paper, example: Option<&str>) -> String {
     let mut paper = Paper::new(usize::MAX);
     paper
         .markup(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
         )
-        .text(&subject.route.name)
+        .text(&subject.name)
         .markup("</title>\n<style>")
         .markup(&STYLE)
         .markup("</style>\n</head>\n<body>\n<header class=\"top\">\n");
-    if let Some(kind) = &subject.route.gpt_type {
+    if let Some(kind) = &subject.kind {
         paper.markup("<p class=\"kind\">").text(kind).markup("</p>\n");
     }
-    paper.markup("<h1>").text(&subject.route.name).markup("</h1>\n");
-    if !subject.route.actions.context.is_empty() {
-        paper.markup("<p class=\"lead\">").short(&subject.route.actions.context, CONTEXT).markup("</p>\n");
+    paper.markup("<h1>").text(&subject.name).markup("</h1>\n");
+    if !subject.context.is_empty() {
+        paper.markup("<p class=\"lead\">").short(&subject.context, CONTEXT).markup("</p>\n");
     }
     paper
         .markup("<p class=\"address\"><b>POST</b> <code>")
-        .text(&subject.route.address)
+        .text(&subject.address)
         .markup("</code>")
-        .markup(if subject.route.guard.is_some() { " with a bearer token" } else { "" })
+        .markup(if subject.guarded { " with a bearer token" } else { "" })
         .markup(
             "</p>\n</header>\n<main>\n<section id=\"act\" aria-labelledby=\"act-title\">\n\
              <h2 id=\"act-title\">Send a value</h2>\n<noscript><p class=\"note\">Filling in the form here needs \
@@ -101,16 +134,16 @@ fn write(subject: &Subject<'_>, documentation: &Paper, example: Option<&str>) ->
         .markup("\n</section>\n");
     shell(&mut paper, subject, example);
     paper.markup(ANSWERS_BEFORE);
-    if subject.route.guard.is_some() {
+    if subject.guarded {
         paper.markup(
             "<dt><code>401</code></dt><dd>No token, or none that this address knows; nothing happened.</dd>",
         );
     }
     paper.markup(ANSWERS_BEHIND);
-    messages(&mut paper, subject.messages);
+    messages(&mut paper, &subject.messages);
     paper
         .markup("</div>\n</main>\n<footer>The same address gives programs this form as JSON. Form <code>")
-        .text(subject.route.arrival.digest())
+        .text(&subject.digest)
         .markup("</code></footer>\n<script type=\"application/json\" id=\"island\">")
         .data(&island(subject, example))
         .markup("</script>\n<script>")
@@ -132,16 +165,16 @@ const ANSWERS_BEHIND: &str = "<dt><code>412</code></dt><dd>The form has changed 
     </dl>\n</section>\n";
 
 /// The curl line: the same request that the form makes.
-fn shell(paper: &mut Paper, subject: &Subject<'_>, example: Option<&str>) {
+fn shell(paper: &mut Paper, subject: &Subject, example: Option<&str>) {
     paper.markup(
         "<section aria-labelledby=\"shell-title\">\n<h2 id=\"shell-title\">From a shell</h2>\n\
          <pre tabindex=\"0\" aria-labelledby=\"shell-title\"><code id=\"curl\">curl -i \
          -H &#39;Content-Type: application/json&#39; \\\n  ",
     );
-    if subject.route.guard.is_some() {
+    if subject.guarded {
         paper.markup("-H &quot;Authorization: Bearer $TOKEN&quot; \\\n  ");
     }
-    if keyed(subject.route) == Some("required") {
+    if subject.keyed == Some("required") {
         paper.markup("-H &quot;Idempotency-Key: $(date +%s)-$$&quot; \\\n  ");
     }
     paper.markup("--data-binary ");
@@ -150,9 +183,9 @@ fn shell(paper: &mut Paper, subject: &Subject<'_>, example: Option<&str>) {
         None => paper.markup("@value.json"),
     };
     paper.markup(" \\\n  ");
-    match subject.public_url {
-        Some(url) => paper.text(&quoted(&format!("{url}{}", subject.route.address))),
-        None => paper.markup("&quot;$ORIGIN&quot;").text(&quoted(&subject.route.address)),
+    match &subject.public_url {
+        Some(url) => paper.text(&quoted(&format!("{url}{}", subject.address))),
+        None => paper.markup("&quot;$ORIGIN&quot;").text(&quoted(&subject.address)),
     };
     paper.markup("</code></pre>\n");
     if subject.public_url.is_none() {
@@ -167,7 +200,7 @@ fn shell(paper: &mut Paper, subject: &Subject<'_>, example: Option<&str>) {
     paper.markup("</section>\n");
 }
 
-fn messages(paper: &mut Paper, messages: &[(&str, &str)]) {
+fn messages(paper: &mut Paper, messages: &[(String, String)]) {
     if messages.is_empty() {
         return;
     }
@@ -183,16 +216,16 @@ fn messages(paper: &mut Paper, messages: &[(&str, &str)]) {
 }
 
 /// What the script knows of this address, as JSON.
-fn island(subject: &Subject<'_>, example: Option<&str>) -> String {
+fn island(subject: &Subject, example: Option<&str>) -> String {
     let mut json = String::from("{");
     // The tag of the identity: the whole arrival, and so the page, changes with it.
-    let etag = format!("\"{}\"", subject.route.arrival.digest());
+    let etag = format!("\"{}\"", subject.digest);
     for (name, value) in [
-        ("address", Some(subject.route.address.as_str())),
+        ("address", Some(subject.address.as_str())),
         ("etag", Some(etag.as_str())),
-        ("origin", subject.public_url),
+        ("origin", subject.public_url.as_deref()),
         ("example", example),
-        ("keyed", keyed(subject.route)),
+        ("keyed", subject.keyed),
     ] {
         if let Some(value) = value {
             push_quoted(name, &mut json);
@@ -201,21 +234,16 @@ fn island(subject: &Subject<'_>, example: Option<&str>) -> String {
             json.push(',');
         }
     }
-    json.push_str(if subject.route.guard.is_some() { "\"guarded\":true," } else { "" });
+    json.push_str(if subject.guarded { "\"guarded\":true," } else { "" });
     json.push_str("\"most\":");
-    json.push_str(&subject.route.max_body.to_string());
-    let form = subject.route.form.published();
+    json.push_str(&subject.max_body.to_string());
+    let form = subject.form.published();
     if form.len() <= EMBEDDED {
         json.push_str(",\"form\":");
         json.push_str(form);
     }
     json.push('}');
     json
-}
-
-/// Whether acts may be known by a key, or must be.
-fn keyed(route: &Route) -> Option<&'static str> {
-    route.idempotency.map(|rule| if rule.required { "required" } else { "optional" })
 }
 
 /// A word of a POSIX shell: within single quotes nothing is special but their end.

@@ -1,14 +1,14 @@
 //! What is served: the arrival's bytes, their codings and tags.
 
 use super::{cases, loads, read};
-use formgate::form::{Effort, Representation, arrival};
+use formgate::form::{Representation, arrival};
 use formgate::media::Coding;
 use std::io::Read;
 
 #[test]
 fn an_arrival_has_its_members_in_order() {
     let form = loads(r#"{ "type": "null" }"#);
-    let arrival = arrival("say \"hi\"", r#"[{"role":"user","content":"x"}]"#, &form, Effort::Best);
+    let arrival = arrival("say \"hi\"", r#"[{"role":"user","content":"x"}]"#, &form);
     let digest = arrival.digest();
     assert_eq!(digest.len(), 32);
     assert!(digest.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)));
@@ -26,7 +26,7 @@ fn an_arrival_has_its_members_in_order() {
 fn a_digest_is_stable_and_depends_on_every_part() {
     let form = loads(r#"{"type":"null"}"#);
     let digest = |context: &str, messages: &str, text: &str| {
-        arrival(context, messages, &loads(text), Effort::Quick).digest().to_owned()
+        arrival(context, messages, &loads(text)).digest().to_owned()
     };
     let first = digest("", "[]", form.published());
     assert_eq!(first, digest("", "[]", " { \"type\" : \"null\" } "));
@@ -40,7 +40,7 @@ fn a_digest_is_stable_and_depends_on_every_part() {
 #[test]
 fn variants_are_smaller_and_unpack_to_the_same_bytes() {
     let form = loads(&read(&cases("forms/home-command/form.json")));
-    let arrival = arrival("", "[]", &form, Effort::Best);
+    let arrival = arrival("", "[]", &form);
     let identity = &arrival.variants()[0].bytes;
     let codings: Vec<Coding> = arrival.variants().iter().map(|variant| variant.coding).collect();
     assert_eq!(codings, [Coding::Identity, Coding::Zstd, Coding::Brotli, Coding::Gzip]);

@@ -1,4 +1,4 @@
-//! Forms and arrivals made ahead, on all cores: where there are many routes, that is nearly all that a load takes.
+//! Forms and arrivals made ahead, on all cores: where there are many routes, that is most of what a load takes.
 //!
 //! Only a head start: what a route finds made here it need not make itself. Nothing is told from here. What an
 //! earlier load has made from the same words is taken over ([`Stock`]).
@@ -11,27 +11,13 @@ use crate::config::files::MAX_FORM;
 use crate::config::stock::{Recipe, Stock};
 use crate::config::tree::Mark;
 use crate::config::{inline, raw};
-use crate::form::{CompiledForm, Effort, FormFault, Representation, arrival};
+use crate::form::{CompiledForm, FormFault, Representation, arrival};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Does the same to each of many things, on all cores.
-pub(super) fn each<T: Send>(things: &mut [T], work: impl Fn(&mut T) + Sync) {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    if threads < 2 || things.len() < MANY {
-        return things.iter_mut().for_each(work);
-    }
-    let share = things.len().div_ceil(threads);
-    std::thread::scope(|scope| {
-        for part in things.chunks_mut(share) {
-            scope.spawn(|| part.iter_mut().for_each(&work));
-        }
-    });
-}
-
 /// Fewer routes than these are made as they come.
-pub(super) const MANY: usize = 32;
+const MANY: usize = 32;
 
 /// What one route says and what became of it.
 pub(super) type Made = Result<(Arc<CompiledForm>, Arc<Representation>), Vec<FormFault>>;
@@ -51,7 +37,6 @@ impl Compiler<'_> {
         &mut self,
         list: &Field<Vec<Field<raw::Route>>>,
         defaults: &Defaults<'_>,
-        effort: Effort,
     ) -> Ahead {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         if threads < 2 || given(list).count() < MANY {
@@ -72,7 +57,7 @@ impl Compiler<'_> {
             stock: Stock::default(),
         };
         let work: Vec<_> =
-            given(list).filter_map(|(at, entry)| quiet.work(at, entry, defaults, effort)).collect();
+            given(list).filter_map(|(at, entry)| quiet.work(at, entry, defaults)).collect();
         let (next, made) = (AtomicUsize::new(0), Mutex::new(Ahead::new()));
         let earlier = self.earlier;
         std::thread::scope(|scope| {
@@ -94,13 +79,7 @@ impl Compiler<'_> {
         made
     }
 
-    fn work(
-        &mut self,
-        at: Mark,
-        entry: &raw::Route,
-        defaults: &Defaults<'_>,
-        effort: Effort,
-    ) -> Option<Work> {
+    fn work(&mut self, at: Mark, entry: &raw::Route, defaults: &Defaults<'_>) -> Option<Work> {
         let text = match entry.form.given()? {
             Either::Scalar(name) => {
                 String::from_utf8(self.files.read(&name.0, MAX_FORM).ok()?.to_vec()).ok()?
@@ -110,7 +89,7 @@ impl Compiler<'_> {
         let options = self.form_options(entry, self.max_body(entry, defaults));
         let context = entry.context.given().cloned().unwrap_or_default();
         let messages = self.messages(&entry.messages);
-        Some(Work { at, recipe: Recipe { text, options, context, messages, effort } })
+        Some(Work { at, recipe: Recipe { text, options, context, messages } })
     }
 }
 
@@ -119,6 +98,6 @@ fn make(recipe: &Recipe, earlier: &Stock) -> Made {
         return Ok(made);
     }
     let form = CompiledForm::compile(&recipe.text, &recipe.options)?;
-    let arrival = arrival(&recipe.context, &recipe.messages, &form, recipe.effort);
+    let arrival = arrival(&recipe.context, &recipe.messages, &form);
     Ok((Arc::new(form), Arc::new(arrival)))
 }

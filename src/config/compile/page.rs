@@ -2,19 +2,17 @@
 
 use super::given;
 use crate::config::raw;
-use crate::config::stock::Stock;
 use crate::gateway::{Page, Route};
-use crate::surface::page::{Subject, draw};
+use crate::surface::page::{LINES, Subject, draw};
+use std::sync::Arc;
 
-/// Draws it, once the rest of the route is right.
-pub(super) fn page(route: &Route, entry: &raw::Route, public_url: Option<&str>, earlier: &Stock) -> Page {
-    let messages: Vec<(&str, &str)> = given(&entry.messages)
-        .filter_map(|(_, message)| {
-            Some((message.role.given()?.0.as_str(), message.content.given()?.as_str()))
-        })
-        .collect();
+/// What draws it, once the rest of the route is right.
+pub(super) fn page(route: &Route, entry: &raw::Route, public_url: Option<&str>) -> Arc<Page> {
+    let messages = given(&entry.messages).filter_map(|(_, message)| {
+        Some((message.role.given()?.0.clone(), message.content.given()?.clone()))
+    });
     let examples = entry.examples.given().map(|examples| given(&examples.accepted));
-    let accepted: Vec<&str> = examples.into_iter().flatten().map(|(_, body)| body.as_str()).collect();
-    let known = |digest: &str| earlier.page(digest);
-    draw(&Subject { route, messages: &messages, accepted: &accepted, public_url }, known)
+    let accepted = examples.into_iter().flatten().map(|(_, body)| body.clone());
+    let subject = Subject::of(route, messages.collect(), accepted.collect(), public_url);
+    Arc::new(Page { lines: &LINES, draw: Box::new(move || draw(&subject)) })
 }

@@ -1,6 +1,6 @@
 //! The routes.
 
-use super::ahead::{self, Made};
+use super::ahead::Made;
 use super::get_action::Around;
 use super::index::listing;
 use super::page::page;
@@ -11,7 +11,7 @@ use crate::config::field::{Either, Field};
 use crate::config::raw;
 use crate::config::tree::{Mark, Tree};
 use crate::config::words::{Filled, NoneWord, RateWord};
-use crate::form::{CompiledForm, Effort, FormOptions, Numbers, arrival};
+use crate::form::{CompiledForm, FormOptions, Numbers, arrival};
 use crate::gateway::{ConsequenceRule, ContentTypeRule, Cors, Limits, Route, Stance};
 use crate::json::quoted;
 use crate::lint::Lint;
@@ -26,7 +26,6 @@ const BODY: RangeInclusive<usize> = 1..=16 << 20;
 struct Start {
     at: Mark,
     made: Option<Made>,
-    effort: Effort,
 }
 
 /// What routes fall back to.
@@ -82,8 +81,7 @@ impl Compiler<'_> {
         {
             self.fault(at, "at least one route is needed");
         }
-        let effort = Effort::for_routes(list.len());
-        let mut ahead = self.ahead(&file.routes, defaults, effort);
+        let mut ahead = self.ahead(&file.routes, defaults);
         let (mut addresses, mut names) = (Distinct::default(), Distinct::default());
         let mut labels = Distinct::default();
         let mut routes = Vec::new();
@@ -95,21 +93,14 @@ impl Compiler<'_> {
                 names.claim(self, *at, "the name", &name.0);
             }
             self.claim_label(&mut labels, entry);
-            let start = Start { at, made: ahead.remove(&at), effort };
+            let start = Start { at, made: ahead.remove(&at) };
             let route = self.route(entry, defaults, backends, holders, start);
-            routes.extend(route.map(|route| (Located { mark: at, route }, entry)));
+            routes.extend(route.map(|mut route| {
+                route.page = defaults.pages.then(|| page(&route, entry, defaults.public));
+                Located { mark: at, route }
+            }));
         }
-        if defaults.pages {
-            let earlier = self.earlier;
-            ahead::each(&mut routes, |(Located { route, .. }, entry)| {
-                route.page = Some(page(route, entry, defaults.public, earlier));
-            });
-            if routes.len() >= ahead::MANY {
-                let pages = routes.iter().filter_map(|(located, _)| located.route.page.as_ref());
-                pages.for_each(|page| self.stock.keep_page(&page.representation));
-            }
-        }
-        routes.into_iter().map(|(located, _)| located).collect()
+        routes
     }
 
     fn route(
@@ -154,7 +145,7 @@ impl Compiler<'_> {
         Some(Route {
             name: name?.0.clone(),
             address: address?.0.clone(),
-            arrival: drawn.unwrap_or_else(|| Arc::new(arrival(context, &messages, &form, start.effort))),
+            arrival: drawn.unwrap_or_else(|| Arc::new(arrival(context, &messages, &form))),
             page: None,
             form,
             gpt_type: entry.gpt_type.given().map(|gpt_type| gpt_type.0.clone()),
