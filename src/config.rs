@@ -40,7 +40,7 @@ use crate::surface::Desks;
 use compile::Compiler;
 use fault::Findings;
 use files::Files;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use tree::Tree;
 
@@ -151,16 +151,22 @@ fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<
     let mut compiled = compiler.compile(&file);
     let Compiler { form_faults, form_warnings, stock, .. } = compiler;
     let mut faults = findings.into_faults(path);
-    faults.extend(form_faults);
+    faults.extend(once(form_faults));
     match (compiled.settings.take(), faults.is_empty()) {
         (Some(settings), true) => {
             let mut warnings = warnings.into_faults(path);
-            warnings.extend(form_warnings);
+            warnings.extend(once(form_warnings));
             sort(&mut warnings, &files.paths());
             Ok(Judged { compiled, settings, warnings, stock })
         }
         _ => Err(faults),
     }
+}
+
+/// Each once: two routes may share a form, and its faults with it.
+fn once(faults: Vec<Fault>) -> impl Iterator<Item = Fault> {
+    let mut told = HashSet::new();
+    faults.into_iter().filter(move |fault| told.insert(fault.clone()))
 }
 
 /// By file in the order of reading, then by place.

@@ -1,9 +1,11 @@
 //! What the operator sees: one event is one access line and one count. Reasons go no further out.
 //!
-//! Label values come from config and closed enums only (P12), and every series exists at zero from
-//! the start, so that an alert on a rate works the first time something happens.
+//! Label values come from config and closed enums only (P12), and every counter exists at zero from the start, so that an
+//! alert on a rate works the first time something happens; of very many routes ([`meters::MANY`]), from the first request
+//! to its route.
 
 mod access;
+mod families;
 mod label;
 mod log;
 mod meters;
@@ -15,9 +17,10 @@ mod trace;
 
 use access::Access;
 pub use access::Sink;
+pub use families::RouteMeters;
 pub use label::{reason_label, reasons, reload_label, spot_label};
 pub use log::Log;
-pub use meters::{Meters, RouteMeters, Telemetry};
+pub use meters::{Meters, Telemetry};
 pub use servers::render as render_servers;
 pub use shared::{StoreAsk, StoreError, StoreMeters};
 

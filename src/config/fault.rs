@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 /// One thing wrong, where it is, and what to do. Never carries the content of a secret file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Fault {
     /// The file, as it was named.
     pub file: PathBuf,

@@ -386,7 +386,7 @@ impl Decision {
         let ended = Instant::now();
         // Nothing was sent on, and nobody was there to be told.
         let abandoned = !sent && self.upstream.is_none() && self.spot.is_some();
-        let meters = self.spot.and_then(|spot| snapshot.meters.at(spot));
+        let meters = self.spot.and_then(|spot| snapshot.meters.at(&snapshot.gateway, spot));
         app.telemetry.record(
             meters,
             &Record {

@@ -73,10 +73,18 @@ impl Pool {
     }
 }
 
-/// Values that may fit a schema: as many as there are tries, or fewer.
-pub(crate) fn values<'s>(schema: &'s Serde, pool: &'s Pool, tries: usize) -> impl Iterator<Item = Serde> + 's {
-    let mut maker = Maker { root: schema, pool, random: Rng::with_seed(7), left: 0 };
-    (0..tries).filter_map(move |_| {
+/// Values that may fit a schema: as many as there are tries, or fewer. The first is the plainest: everything as its own
+/// schema says first, at its least.
+pub(crate) fn values<'s>(
+    schema: &'s Serde,
+    pool: &'s Pool,
+    tries: usize,
+) -> impl Iterator<Item = Serde> + 's {
+    let mut maker = Maker { root: schema, pool, chances: Chances(None), left: 0 };
+    (0..tries).filter_map(move |number| {
+        if number == 1 {
+            maker.chances = Chances(Some(Rng::with_seed(7)));
+        }
         maker.left = LARGEST;
         maker.value(schema, DEEPEST)
     })
@@ -140,10 +148,27 @@ fn smaller(value: &Serde) -> Vec<Serde> {
     }
 }
 
+/// Where something may be one or another: drawn by lot, or the first each time.
+struct Chances(Option<Rng>);
+
+impl Chances {
+    fn below(&mut self, count: usize) -> usize {
+        self.0.as_mut().filter(|_| count > 0).map_or(0, |random| random.usize(..count))
+    }
+
+    fn bool(&mut self) -> bool {
+        self.below(2) == 1
+    }
+
+    fn char(&mut self, first: char, last: char) -> char {
+        self.0.as_mut().map_or(first, |random| random.char(first..=last))
+    }
+}
+
 struct Maker<'s> {
     root: &'s Serde,
     pool: &'s Pool,
-    random: Rng,
+    chances: Chances,
     left: usize,
 }
 
@@ -170,7 +195,7 @@ impl Maker<'_> {
         let kind = self.kind(members)?;
         match kind {
             "null" => Some(Serde::Null),
-            "boolean" => Some(Serde::Bool(self.random.bool())),
+            "boolean" => Some(Serde::Bool(self.chances.bool())),
             "string" => self.text(members).map(Serde::String),
             "integer" | "number" => self.number(members, kind == "integer"),
             "array" => self.array(members, depth),
@@ -194,7 +219,7 @@ impl Maker<'_> {
             ("anyOf" | "oneOf", Serde::Array(one)) => vec![self.pick(&one)?.clone()],
             ("if", condition) => {
                 let (then, otherwise) = (rest.remove("then"), rest.remove("else"));
-                if self.random.bool() {
+                if self.chances.bool() {
                     [Some(condition), then].into_iter().flatten().collect()
                 } else {
                     otherwise.into_iter().collect()
@@ -235,11 +260,11 @@ impl Maker<'_> {
     }
 
     fn pick<'v, T>(&mut self, values: &'v [T]) -> Option<&'v T> {
-        if values.is_empty() { None } else { values.get(self.random.usize(..values.len())) }
+        values.get(self.chances.below(values.len()))
     }
 
     fn chance(&mut self, one_in: usize) -> bool {
-        self.random.usize(..one_in) == 0
+        self.chances.below(one_in) + 1 == one_in
     }
 
     fn anything(&mut self) -> Serde {
@@ -275,14 +300,14 @@ impl Maker<'_> {
         choices.extend(self.pool.numbers.iter().copied());
         choices.push(0.0);
         let near = *self.pick(&choices)?;
-        let mut number = near + step * [0.0, 0.0, 1.0, -1.0, 2.0][self.random.usize(..5)];
+        let mut number = near + step * [0.0, 0.0, 1.0, -1.0, 2.0][self.chances.below(5)];
         if let Some(divisor) = divisor.filter(|divisor| *divisor > 0.0) {
             number = (number / divisor).round() * divisor;
         } else if integer {
             number = number.round();
         }
         if self.pool.written && self.chance(8) {
-            return Some(if self.random.bool() {
+            return Some(if self.chances.bool() {
                 json!(9_007_199_254_740_993_i64)
             } else {
                 Serde::Number(Number::from_f64(number)?)
@@ -339,7 +364,7 @@ impl Maker<'_> {
             .filter_map(Serde::as_str)
             .collect();
         // Nothing that is optional, all of it, or some.
-        let one_in = [0, 1, 2, 3][self.random.usize(..4)];
+        let one_in = [0, 1, 2, 3][self.chances.below(4)];
         let mut names: Vec<String> = required.iter().map(|name| (*name).to_owned()).collect();
         for name in known.keys().filter(|name| !required.contains(&name.as_str())) {
             if one_in > 0 && self.chance(one_in) {
@@ -347,8 +372,8 @@ impl Maker<'_> {
             }
         }
         for pattern in patterns.keys() {
-            if self.random.bool() {
-                names.extend(text::of_pattern(pattern, &mut self.random, &self.pool.lengths));
+            if self.chances.bool() {
+                names.extend(text::of_pattern(pattern, &mut self.chances, &self.pool.lengths));
             }
         }
         let least = count(members, "minProperties").unwrap_or(0);
@@ -381,7 +406,7 @@ impl Maker<'_> {
             return self.pick(examples).map(|text| (*text).to_owned());
         }
         if let Some(pattern) = members.get("pattern").and_then(Serde::as_str) {
-            return text::of_pattern(pattern, &mut self.random, &self.pool.lengths);
+            return text::of_pattern(pattern, &mut self.chances, &self.pool.lengths);
         }
         let pool = self.pool;
         if self.chance(6)

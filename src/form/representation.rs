@@ -1,4 +1,4 @@
-//! Bytes computed at load, in every coding, with their entity tags.
+//! Bytes computed at load, with their entity tags; and what they are in other codings, made when somebody asks for one.
 
 use super::CompiledForm;
 use crate::json::push_quoted;
@@ -6,16 +6,18 @@ use crate::media::Coding;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use std::io::Write;
+use std::sync::OnceLock;
 
-/// Bytes computed at load in every coding, with strong entity tags (RFC 9110, 8.8.3).
+/// Bytes with strong entity tags (RFC 9110, 8.8.3), and the same in other codings.
 #[derive(Debug)]
 pub struct Representation {
     digest: String,
-    variants: Vec<Variant>,
+    identity: Variant,
+    coded: OnceLock<Vec<Variant>>,
 }
 
-/// How hard each coding tries, by its own scale: of a form of a kilobyte all three take a tenth of a millisecond. Brotli
-/// would be a seventh smaller from level 5 on, and take two milliseconds whatever the length (`benches/NOTES.md`).
+/// How hard each coding tries, by its own scale: a request waits for it, once. Of a form of a kilobyte all three take a
+/// tenth of a millisecond, of a page three. From level 5 on brotli takes two whatever the length (`benches/NOTES.md`).
 const GZIP: u32 = 6;
 const BROTLI: u32 = 4;
 const ZSTD: i32 = 6;
@@ -32,31 +34,16 @@ pub struct Variant {
 }
 
 impl Representation {
-    /// Compresses; a variant that would not be smaller is left out.
+    /// These bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self::under(digest(&bytes), bytes)
     }
 
     /// Under a digest that depends on all of the bytes.
     fn under(digest: String, bytes: Vec<u8>) -> Self {
-        let mut variants = Vec::with_capacity(4);
-        let coded =
-            [(Coding::Zstd, zstd(&bytes)), (Coding::Brotli, brotli(&bytes)), (Coding::Gzip, gzip(&bytes))];
-        let variant = |coding: Coding, bytes: Vec<u8>| Variant {
-            coding,
-            bytes: Bytes::from(bytes),
-            etag: match coding {
-                Coding::Identity => format!("\"{digest}\""),
-                Coding::Gzip | Coding::Brotli | Coding::Zstd => format!("\"{digest}-{}\"", coding.name()),
-            },
-        };
-        for (coding, coded) in coded {
-            if let Some(coded) = coded.filter(|coded| coded.len() < bytes.len()) {
-                variants.push(variant(coding, coded));
-            }
-        }
-        variants.insert(0, variant(Coding::Identity, bytes));
-        Self { digest, variants }
+        let identity =
+            Variant { coding: Coding::Identity, bytes: bytes.into(), etag: format!("\"{digest}\"") };
+        Self { digest, identity, coded: OnceLock::new() }
     }
 
     /// 32 hexadecimal characters of a SHA-256 over the identity bytes (for an arrival, over those
@@ -65,9 +52,23 @@ impl Representation {
         &self.digest
     }
 
-    /// Identity first, then those that are smaller.
-    pub fn variants(&self) -> &[Variant] {
-        &self.variants
+    /// As they are.
+    pub fn identity(&self) -> &Variant {
+        &self.identity
+    }
+
+    /// In the other codings, those that make it smaller. Made by the first call: of many forms few are asked for in each.
+    pub fn coded(&self) -> &[Variant] {
+        self.coded.get_or_init(|| {
+            let whole = &self.identity.bytes;
+            let codings =
+                [(Coding::Zstd, zstd(whole)), (Coding::Brotli, brotli(whole)), (Coding::Gzip, gzip(whole))];
+            let smaller = codings.into_iter().filter_map(|(coding, coded)| {
+                let bytes = coded.filter(|coded| coded.len() < whole.len())?.into();
+                Some(Variant { coding, bytes, etag: format!("\"{}-{}\"", self.digest, coding.name()) })
+            });
+            smaller.collect()
+        })
     }
 }
 

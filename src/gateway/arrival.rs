@@ -16,16 +16,20 @@ pub(super) struct Arrival {
     /// What is answered to everyone who does not ask for the page: of a route, the JSON.
     usual: View,
     /// The page for people, where there is one.
-    page: Option<Later>,
+    page: Option<Later<View>>,
     options: Reply,
 }
 
-/// A view that is made when it is first asked for.
-type Later = LazyLock<View, Box<dyn FnOnce() -> View + Send>>;
-
-/// One media type of an address, in every coding; identity first.
+/// One media type of an address.
 #[derive(Debug)]
-struct View(Vec<Prepared>);
+struct View {
+    identity: Prepared,
+    /// In the other codings, those that are smaller.
+    coded: Later<Vec<Prepared>>,
+}
+
+/// What is made when it is first asked for.
+type Later<T> = LazyLock<T, Box<dyn FnOnce() -> T + Send>>;
 
 #[derive(Debug)]
 struct Prepared {
@@ -40,7 +44,7 @@ impl Arrival {
     pub(super) fn new(route: &Route) -> Self {
         let kind = kind_line(route);
         let any_origin = if route.cors.is_some() { "Access-Control-Allow-Origin: *\r\n" } else { "" };
-        let usual = View::new("application/json", &route.arrival, &format!("{kind}{any_origin}"));
+        let usual = View::new("application/json", Arc::clone(&route.arrival), format!("{kind}{any_origin}"));
         let page = route.page.clone().map(|page| View::of_page(page, kind));
         let options = match route.cors {
             // Which origin may is said by `Cors::lines`, which knows who asks.
@@ -52,12 +56,12 @@ impl Arrival {
 
     /// A document of the gateway's own, of this media type and with these lines.
     pub(super) fn of_sheet(
-        representation: &Representation,
-        media_type: &str,
+        representation: Representation,
+        media_type: &'static str,
         lines: &str,
         page: Option<Arc<Page>>,
     ) -> Self {
-        let usual = View::new(media_type, representation, lines);
+        let usual = View::new(media_type, Arc::new(representation), lines.to_owned());
         let page = page.map(|page| View::of_page(page, lines.to_owned()));
         Self { usual, page, options: options(Allow::Sheet, "") }
     }
@@ -75,7 +79,7 @@ impl Arrival {
 
     /// What is answered where no page is asked for, in no coding.
     pub(super) fn bytes(&self) -> &Bytes {
-        &self.usual.0[0].found.body
+        &self.usual.identity.found.body
     }
 
     pub(super) fn options(&self) -> Reply {
@@ -102,38 +106,47 @@ impl Arrival {
 }
 
 impl View {
-    fn new(media_type: &str, representation: &Representation, own: &str) -> Self {
-        let prepare = |variant| Prepared::new(media_type, variant, own);
-        Self(representation.variants().iter().map(prepare).collect())
+    /// `own`: lines that only this view has.
+    fn new(media_type: &'static str, representation: Arc<Representation>, own: String) -> Self {
+        let identity = Prepared::new(media_type, representation.identity(), &own);
+        let coded: Box<dyn FnOnce() -> _ + Send> = Box::new(move || {
+            representation.coded().iter().map(|variant| Prepared::new(media_type, variant, &own)).collect()
+        });
+        Self { identity, coded: LazyLock::new(coded) }
     }
 
     /// The view for people; `own` as for [`Self::new`].
-    fn of_page(page: Arc<Page>, own: String) -> Later {
+    fn of_page(page: Arc<Page>, own: String) -> Later<Self> {
         LazyLock::new(Box::new(move || {
-            Self::new("text/html; charset=utf-8", &(page.draw)(), &(own + page.lines))
+            Self::new("text/html; charset=utf-8", Arc::new((page.draw)()), own + page.lines)
         }))
     }
 
     fn has(&self, tag: &[u8]) -> bool {
-        self.0.iter().any(|variant| variant.etag.as_bytes() == tag)
+        let whole = self.identity.etag.as_bytes();
+        // Those of other codings begin like it: of another form's none has to be coded.
+        let is_coded = || whole.strip_suffix(b"\"").is_some_and(|digest| tag.starts_with(digest));
+        tag == whole || is_coded() && self.coded.iter().any(|variant| variant.etag.as_bytes() == tag)
     }
 
     fn choose(&self, head: &Head<'_>) -> &Prepared {
         let mut fields = head.all("accept-encoding").peekable();
-        let identity = &self.0[0];
         if fields.peek().is_none() {
-            return identity;
+            return &self.identity;
         }
         let codings = fields.fold(Codings::NONE, Codings::read);
+        if ![Coding::Gzip, Coding::Brotli, Coding::Zstd].iter().any(|coding| codings.quality(*coding) > 0) {
+            return &self.identity;
+        }
         // Highest quality, then fewest bytes. Nothing acceptable still gets the form: never 406.
-        self.0
-            .iter()
+        std::iter::once(&self.identity)
+            .chain(&*self.coded)
             .filter(|variant| codings.quality(variant.coding) > 0)
             .max_by_key(|variant| {
                 let bytes = variant.found.body.len();
                 (codings.quality(variant.coding), std::cmp::Reverse(bytes))
             })
-            .unwrap_or(identity)
+            .unwrap_or(&self.identity)
     }
 }
 

@@ -142,7 +142,7 @@ impl Gateway {
     pub fn put_sheet(&mut self, sheet: Sheet) {
         let Sheet { own, address, media_type, representation, lines, page } = sheet;
         self.by_address.insert(address, Spot::Own(own));
-        let arrival = Arrival::of_sheet(&representation, media_type, lines, page);
+        let arrival = Arrival::of_sheet(representation, media_type, lines, page);
         self.own.insert(own, Standing::Sheet(arrival));
     }
 

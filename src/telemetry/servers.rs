@@ -1,7 +1,7 @@
 //! The series of upstreams' servers. They are drawn from what is known at the moment they are asked for: an act
 //! writes no metric of a server, and a server that a reload takes away takes its series along.
 
-use super::meters::register;
+use super::families::register;
 use crate::gateway::{Condition, Gateway};
 use prometheus::{Encoder, IntCounterVec, IntGaugeVec, Opts, Registry, TextEncoder};
 use std::time::Instant;

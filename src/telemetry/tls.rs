@@ -1,8 +1,8 @@
 //! The series about TLS: what handshakes come to, and when certificates end.
 
 use super::Handshake;
+use super::families::register;
 use super::label::handshake_label;
-use super::meters::register;
 use crate::gateway::Gateway;
 use prometheus::{IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry};
 

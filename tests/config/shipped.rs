@@ -52,7 +52,7 @@ fn what_a_route_says_is_what_it_gets() {
     assert_eq!(route.outbound.target.fixed(), Some("/meetings"));
     assert_eq!(route.outbound.pass_fields, ["accept-language"]);
     assert_eq!(route.consequence.pass_fields, ["location"]);
-    let published = std::str::from_utf8(&route.arrival.variants()[0].bytes).unwrap().to_owned();
+    let published = std::str::from_utf8(&route.arrival.identity().bytes).unwrap().to_owned();
     assert!(published.starts_with(
         r#"{"p":"Starts a meeting and answers with a public join link.","m":[{"role":"system","content":"#
     ));

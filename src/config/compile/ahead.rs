@@ -33,11 +33,7 @@ struct Work {
 
 impl Compiler<'_> {
     /// Makes what can be made of every route.
-    pub(super) fn ahead(
-        &mut self,
-        list: &Field<Vec<Field<raw::Route>>>,
-        defaults: &Defaults<'_>,
-    ) -> Ahead {
+    pub(super) fn ahead(&mut self, list: &Field<Vec<Field<raw::Route>>>, defaults: &Defaults<'_>) -> Ahead {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         if threads < 2 || given(list).count() < MANY {
             return Ahead::new();
@@ -56,8 +52,7 @@ impl Compiler<'_> {
             earlier: self.earlier,
             stock: Stock::default(),
         };
-        let work: Vec<_> =
-            given(list).filter_map(|(at, entry)| quiet.work(at, entry, defaults)).collect();
+        let work: Vec<_> = given(list).filter_map(|(at, entry)| quiet.work(at, entry, defaults)).collect();
         let (next, made) = (AtomicUsize::new(0), Mutex::new(Ahead::new()));
         let earlier = self.earlier;
         std::thread::scope(|scope| {

@@ -97,11 +97,7 @@ impl Compiler<'_> {
                     suggestion: suggestion.clone(),
                     lint: *lint,
                 };
-                let told = if warning { &mut self.form_warnings } else { &mut self.form_faults };
-                // Two routes may share a form, and its faults with it.
-                if !told.contains(&fault) {
-                    told.push(fault);
-                }
+                if warning { &mut self.form_warnings } else { &mut self.form_faults }.push(fault);
             }
             Source::Inline(root) => {
                 let (line, column) = self.tree.position(self.tree.follow(*root, pointer));

@@ -1,6 +1,6 @@
 //! Texts that may fit a pattern or a format.
 
-use fastrand::Rng;
+use super::Chances;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Characters of a text that is made.
@@ -29,45 +29,45 @@ pub(super) fn of_format(format: &str) -> Option<&'static [&'static str]> {
 }
 
 /// A text that a pattern matches as a whole; `None` where the pattern cannot be read.
-pub(super) fn of_pattern(pattern: &str, random: &mut Rng, lengths: &[usize]) -> Option<String> {
+pub(super) fn of_pattern(pattern: &str, chances: &mut Chances, lengths: &[usize]) -> Option<String> {
     let hir = regex_syntax::parse(pattern).ok()?;
     let mut out = String::new();
-    write(&hir, random, lengths, &mut out)?;
+    write(&hir, chances, lengths, &mut out)?;
     Some(out)
 }
 
-fn write(hir: &Hir, random: &mut Rng, lengths: &[usize], out: &mut String) -> Option<()> {
+fn write(hir: &Hir, chances: &mut Chances, lengths: &[usize], out: &mut String) -> Option<()> {
     if out.len() > LONGEST {
         return None;
     }
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => {}
         HirKind::Literal(literal) => out.push_str(std::str::from_utf8(&literal.0).ok()?),
-        HirKind::Class(class) => out.push(of_class(class, random)?),
+        HirKind::Class(class) => out.push(of_class(class, chances)?),
         HirKind::Repetition(repetition) => {
             let least = repetition.min as usize;
             let most = repetition.max.map_or(LONGEST, |most| most as usize);
             let mut counts = vec![least, least + 1, least + 2, most.min(least + 8), most];
             counts.extend(lengths.iter().copied());
             counts.retain(|count| *count >= least && *count <= most && *count < LONGEST);
-            let count = counts.get(random.usize(..counts.len().max(1))).copied().unwrap_or(least);
+            let count = counts.get(chances.below(counts.len())).copied().unwrap_or(least);
             for _ in 0..count {
-                write(&repetition.sub, random, lengths, out)?;
+                write(&repetition.sub, chances, lengths, out)?;
             }
         }
-        HirKind::Capture(capture) => write(&capture.sub, random, lengths, out)?,
+        HirKind::Capture(capture) => write(&capture.sub, chances, lengths, out)?,
         HirKind::Concat(parts) => {
             for part in parts {
-                write(part, random, lengths, out)?;
+                write(part, chances, lengths, out)?;
             }
         }
-        HirKind::Alternation(ways) => write(&ways[random.usize(..ways.len())], random, lengths, out)?,
+        HirKind::Alternation(ways) => write(ways.get(chances.below(ways.len()))?, chances, lengths, out)?,
     }
     Some(())
 }
 
 /// A character of a class, one that can be seen where there is one.
-fn of_class(class: &Class, random: &mut Rng) -> Option<char> {
+fn of_class(class: &Class, chances: &mut Chances) -> Option<char> {
     let ranges: Vec<(char, char)> = match class {
         Class::Unicode(class) => class.iter().map(|range| (range.start(), range.end())).collect(),
         Class::Bytes(class) => {
@@ -80,6 +80,6 @@ fn of_class(class: &Class, random: &mut Rng) -> Option<char> {
     if from.is_empty() {
         return None;
     }
-    let (first, last) = from[random.usize(..from.len())];
-    Some(random.char(first..=last))
+    let (first, last) = from[chances.below(from.len())];
+    Some(chances.char(first, last))
 }

@@ -14,7 +14,12 @@ const MADE: usize = 64;
 
 /// The first example of the route that is short enough, else a value made from the form, if the form admits
 /// what was made.
-pub(super) fn of(accepted: &[String], form: &CompiledForm, root: Value<'_>, max_body: usize) -> Option<String> {
+pub(super) fn of(
+    accepted: &[String],
+    form: &CompiledForm,
+    root: Value<'_>,
+    max_body: usize,
+) -> Option<String> {
     let given = accepted.iter().find(|example| example.len() <= LONGEST);
     if let Some(given) = given {
         return Some(given.clone());
