@@ -29,14 +29,14 @@ def free_port():
 
 
 class Server:
-    """A process pinned to one core, with its children."""
+    """A process with its children, on one core or on all."""
 
     # What it answers to each kind; it is not measured with the others.
     statuses = {}
     # Seconds that its start may take.
     patience = 60
 
-    def __init__(self, name, port, words, core, log, environment=None):
+    def __init__(self, name, port, words, core, log, environment=None, pinned=True):
         self.name, self.port, self.log, self.core = name, port, log, core
         self.tags = {}
         began = time.monotonic()
@@ -47,7 +47,7 @@ class Server:
                 stdout=out,
                 stderr=out,
                 env=os.environ | (environment or {}),
-                preexec_fn=lambda: os.sched_setaffinity(0, {core}),
+                preexec_fn=lambda: os.sched_setaffinity(0, {core}) if pinned else None,
             )
         self.wait()
         self.started_in = time.monotonic() - began
@@ -83,6 +83,12 @@ class Server:
             for task in Path(f"/proc/{pid}/task").iterdir():
                 found += [int(child) for child in (task / "children").read_text().split()]
         return found
+
+    def pin(self):
+        """From now on it has its one core."""
+        for pid in self.pids():
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                os.sched_setaffinity(int(task.name), {self.core})
 
     def times(self):
         """Seconds on a core so far, in the program and in the system for it, all threads."""
@@ -194,7 +200,7 @@ class Formgate(Server):
 
     statuses = Plain.statuses | {"refused-300": 204}
 
-    def __init__(self, binary, folder, core, backend, form, routes=1):
+    def __init__(self, binary, folder, core, backend, form, routes=1, pinned=True):
         folder.mkdir(exist_ok=True)
         folder = folder / (f"formgate-{routes}" if routes > 1 else "formgate")
         folder.mkdir()
@@ -229,7 +235,7 @@ class Formgate(Server):
             )
         self.write()
         self.patience += routes / 100
-        super().__init__("formgate", port, [str(binary), "serve", str(self.file)], core, folder / "output")
+        super().__init__("formgate", port, [str(binary), "serve", str(self.file)], core, folder / "output", pinned=pinned)
 
     def write(self):
         """The configuration as it now is, in one move. JSON is YAML."""

@@ -3,9 +3,10 @@
 //! Whether one fits is asked afterwards; a guess may be wrong, so keywords that only exclude are passed over. The
 //! same forms give the same values: the random numbers have a fixed seed.
 
+mod chances;
 mod text;
 
-use fastrand::Rng;
+use chances::Chances;
 use serde_json::{Map, Number, Value as Serde, json};
 
 /// Schemas within each other.
@@ -80,10 +81,10 @@ pub(crate) fn values<'s>(
     pool: &'s Pool,
     tries: usize,
 ) -> impl Iterator<Item = Serde> + 's {
-    let mut maker = Maker { root: schema, pool, chances: Chances(None), left: 0 };
+    let mut maker = Maker { root: schema, pool, chances: Chances::first(), left: 0 };
     (0..tries).filter_map(move |number| {
         if number == 1 {
-            maker.chances = Chances(Some(Rng::with_seed(7)));
+            maker.chances = Chances::by_lot();
         }
         maker.left = LARGEST;
         maker.value(schema, DEEPEST)
@@ -145,23 +146,6 @@ fn smaller(value: &Serde) -> Vec<Serde> {
             .map(Serde::Array)
             .collect(),
         Serde::Array(_) | Serde::Null | Serde::Bool(_) | Serde::Number(_) | Serde::String(_) => Vec::new(),
-    }
-}
-
-/// Where something may be one or another: drawn by lot, or the first each time.
-struct Chances(Option<Rng>);
-
-impl Chances {
-    fn below(&mut self, count: usize) -> usize {
-        self.0.as_mut().filter(|_| count > 0).map_or(0, |random| random.usize(..count))
-    }
-
-    fn bool(&mut self) -> bool {
-        self.below(2) == 1
-    }
-
-    fn char(&mut self, first: char, last: char) -> char {
-        self.0.as_mut().map_or(first, |random| random.char(first..=last))
     }
 }
 

@@ -14,7 +14,6 @@ use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry,
 };
 use std::collections::{HashMap, HashSet};
-use std::sync::OnceLock;
 
 /// From what an arrival costs to what an upstream may take.
 const SECONDS: [f64; 12] = [0.0001, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 40.0];
@@ -42,8 +41,8 @@ pub struct RouteMeters {
     /// By method and outcome; none where the pair cannot happen.
     requests: [[Option<IntCounter>; Outcome::ALL.len()]; Method::ALL.len()],
     refusals: HashMap<Reason, IntCounter, RandomState>,
-    /// By outcome, from the first of each: at zero a histogram says nothing that `requests` does not, in fifteen lines.
-    seconds: [OnceLock<Histogram>; Outcome::ALL.len()],
+    /// By outcome.
+    seconds: [Option<Histogram>; Outcome::ALL.len()],
     upstream_seconds: Histogram,
     /// By result; none for strays.
     upstream_results: Vec<IntCounter>,
@@ -83,9 +82,9 @@ impl RouteMeters {
         {
             counter.inc();
         }
-        let seconds =
-            || families.request_seconds.with_label_values(&[record.route, outcome_label(record.outcome)]);
-        self.seconds[record.outcome as usize].get_or_init(seconds).observe(record.took.as_secs_f64());
+        if let Some(histogram) = &self.seconds[record.outcome as usize] {
+            histogram.observe(record.took.as_secs_f64());
+        }
         if let Some(upstream) = record.upstream {
             self.upstream_seconds.observe(upstream.took.as_secs_f64());
             if let Some(counter) = self.upstream_results.get(upstream.result as usize) {
@@ -204,6 +203,11 @@ impl Families {
             let labels = [route, method_label(method), outcome_label(outcome)];
             can_happen(method, outcome).then(|| self.requests.with_label_values(&labels))
         };
+        let seconds = |outcome| {
+            let happens = Method::ALL.into_iter().any(|method| can_happen(method, outcome));
+            let labels = [route, outcome_label(outcome)];
+            happens.then(|| self.request_seconds.with_label_values(&labels))
+        };
         let refusal = |reason| {
             let labels = [route, reason_label(reason)];
             (reason, self.refusals.with_label_values(&labels))
@@ -214,7 +218,7 @@ impl Families {
         RouteMeters {
             requests: Method::ALL.map(|method| Outcome::ALL.map(|outcome| request(method, outcome))),
             refusals: reasons.map(refusal).collect(),
-            seconds: Outcome::ALL.map(|_| OnceLock::new()),
+            seconds: Outcome::ALL.map(seconds),
             upstream_seconds: self.upstream_seconds.with_label_values(&[route]),
             upstream_results: results.iter().map(result).collect(),
             body_bytes: self.body_bytes.with_label_values(&[route]),

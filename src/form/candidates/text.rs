@@ -1,6 +1,6 @@
 //! Texts that may fit a pattern or a format.
 
-use super::Chances;
+use super::chances::Chances;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Characters of a text that is made.
