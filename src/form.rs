@@ -50,6 +50,7 @@ pub(crate) use source::{Node, Tree, below};
 use crate::json::{Strict, Value};
 use crate::lint::{Level, Lint, LintLevels};
 use jsonschema::Validator;
+use std::sync::OnceLock;
 
 /// What a route asks of its form beyond the schema itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -116,8 +117,8 @@ pub struct CompiledForm {
     teller: Teller,
     /// Only where numbers must be safe: the same form, `integer` as the backend reads it.
     safe: Option<Validator<Strict>>,
-    /// For the algebra, which knows the standard keywords only.
-    standard: serde_json::Value,
+    /// For the algebra, which knows the standard keywords only; made when it is asked for.
+    standard: OnceLock<serde_json::Value>,
     /// Whether all numbers of the form came into `standard` unrounded.
     rounded: bool,
     places: Vec<(String, String)>,
@@ -259,6 +260,15 @@ impl CompiledForm {
         effort::within(self.references(value), || validator.is_valid(value)) == Some(true)
     }
 
+    fn standard(&self) -> &serde_json::Value {
+        self.standard.get_or_init(|| {
+            let root = Node::parse(&self.published).ok();
+            let draft = root.as_ref().and_then(|root| dialect::draft_of(root).ok());
+            // It was read and had a draft when it was compiled.
+            root.zip(draft).map_or(true.into(), |(root, draft)| enforced::standard(draft, root.to_serde()))
+        })
+    }
+
     /// How many references may be followed for a value, where they are counted.
     fn references(&self, value: Value<'_>) -> u64 {
         if self.counted { 4096 + 16 * value.span().len() as u64 } else { u64::MAX }
@@ -284,7 +294,9 @@ impl CompiledForm {
             Teller::None => None,
         };
         let found = validator.and_then(|validator| {
-            effort::within(self.references(value), || enforced::mismatch(validator, &self.standard, value))
+            effort::within(self.references(value), || {
+                enforced::mismatch(validator, || self.standard(), value)
+            })
         });
         // Were the two to disagree, the verdict stands.
         found.flatten().unwrap_or_else(|| Mismatch {
@@ -400,7 +412,7 @@ fn finish(
         Teller::Same
     };
     let rounded = root.is_rounded();
-    let standard = enforced::standard(chart, whole);
+    let standard = enforced::standard(chart.draft, whole);
     // A value that is tried may take long where references are counted.
     let found = witness::is_in_sight(chart, graph) || !counted && witness::is_made(&standard, &validator);
     debug_assert!(!found || rounded || !compare::admits_nothing(&standard), "{standard}");
@@ -415,7 +427,7 @@ fn finish(
         counted,
         teller,
         safe,
-        standard,
+        standard: OnceLock::new(),
         rounded,
         places: enforced::places(chart),
         loose: exact::is_loose(chart),

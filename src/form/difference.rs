@@ -64,7 +64,7 @@ impl CompiledForm {
         if self.reads_like(newer) {
             return proved;
         }
-        let pool = Pool::of([&self.standard, &newer.standard], self.safe.is_some() || newer.safe.is_some());
+        let pool = Pool::of([self.standard(), newer.standard()], self.safe.is_some() || newer.safe.is_some());
         Difference {
             admits: searched(newer, self, proved.admits, &pool),
             refuses: searched(self, newer, proved.refuses, &pool),
@@ -94,7 +94,7 @@ impl CompiledForm {
             (false, true) => false,
             (true, true) => !self.loose && !other.loose,
         };
-        match compare::is_within(&self.standard, &other.standard) {
+        match compare::is_within(self.standard(), other.standard()) {
             Some(true) if known => Excess::None,
             // A value by which the schemas differ might not be safe.
             Some(false) if self.safe.is_none() => Excess::Some { example: None },
@@ -124,11 +124,11 @@ fn searched(one: &CompiledForm, other: &CompiledForm, proved: Excess, pool: &Poo
         }
     };
     if proved != Excess::None
-        && let Some(schema) = compare::beyond(&one.standard, &other.standard)
+        && let Some(schema) = compare::beyond(one.standard(), other.standard())
     {
         candidates::values(&schema, pool, LIKELY_TRIES).for_each(&mut keep);
     }
-    candidates::values(&one.standard, pool, TRIES).for_each(&mut keep);
+    candidates::values(one.standard(), pool, TRIES).for_each(&mut keep);
     match best {
         Some(value) => {
             let small = candidates::shrunk(value, SHRINKS, &mut differs);

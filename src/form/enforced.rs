@@ -129,9 +129,9 @@ fn schemas(value: &Node, shape: Shape, reading: Reading) -> Serde {
 }
 
 /// The form in standard keywords, for machinery that knows no others.
-pub(crate) fn standard(chart: &Chart<'_>, mut document: Serde) -> Serde {
+pub(crate) fn standard(draft: Draft, mut document: Serde) -> Serde {
     if let Serde::Object(members) = &mut document {
-        members.insert("$schema".to_owned(), chart.draft.uri().into());
+        members.insert("$schema".to_owned(), draft.uri().into());
     }
     document
 }
@@ -261,9 +261,22 @@ pub(crate) fn build_all(document: &Serde) -> Option<jsonschema::ValidatorMap<Str
 
 /// Whether the engine takes a pattern.
 pub(crate) fn compiles(pattern: &str) -> bool {
+    if is_small(pattern) {
+        return true;
+    }
     let mut schema = Map::new();
     schema.insert("pattern".to_owned(), pattern.into());
     options().build(&Serde::Object(schema)).is_ok()
+}
+
+/// Whether a pattern is so small, with its repetitions written out, that the engine need not be asked, whose bound is
+/// 10 MB. A property of Unicode is never small.
+fn is_small(pattern: &str) -> bool {
+    let counts =
+        pattern.split(|character: char| !character.is_ascii_digit()).filter(|count| !count.is_empty());
+    let most =
+        |written: usize, count: &str| written.saturating_mul(count.parse().unwrap_or(usize::MAX).max(1));
+    !pattern.contains("\\p") && !pattern.contains("\\P") && counts.fold(pattern.len(), most) <= 4096
 }
 
 /// Whether a string fits a pattern; said to fit where that cannot be found out.
@@ -286,9 +299,9 @@ fn published_pointer(pointer: &str) -> String {
 
 /// Why a value is not admitted: the first error of the validator, if it finds one, in the places
 /// of the form as it is published.
-pub(crate) fn mismatch(
+pub(crate) fn mismatch<'f>(
     validator: &Validator<Strict>,
-    standard: &Serde,
+    standard: impl Fn() -> &'f Serde,
     value: Value<'_>,
 ) -> Option<Mismatch> {
     let error = validator.validate(value).err()?;
@@ -296,13 +309,13 @@ pub(crate) fn mismatch(
     let schema_pointer = published_pointer(error.schema_path().as_str());
     let keyword = error.kind().keyword();
     // What `schema` adds, it adds to an `allOf`.
-    if !schema_pointer.contains("/allOf/") || standard.pointer(&schema_pointer).is_some() {
+    if !schema_pointer.contains("/allOf/") || standard().pointer(&schema_pointer).is_some() {
         let keyword = keyword.strip_prefix(PREFIX).unwrap_or(keyword).to_owned();
         return Some(Mismatch { schema_pointer, keyword, instance_pointer });
     }
     // Not a place of the form: one of those that `schema` put behind its `allOf`.
     let (within, index) = schema_pointer.strip_suffix("/not")?.rsplit_once("/allOf/")?;
-    let schema = standard.pointer(within)?;
+    let schema = standard().pointer(within)?;
     let before = schema.get("allOf").and_then(Serde::as_array).map_or(0, Vec::len);
     let place = index.parse::<usize>().ok()?.checked_sub(before)?;
     let keyword = *ALTERNATIVES.iter().filter(|keyword| schema.get(keyword).is_some()).nth(place)?;
@@ -311,4 +324,25 @@ pub(crate) fn mismatch(
         keyword: keyword.to_owned(),
         instance_pointer,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_small_is_taken_by_the_engine() {
+        let engine = |pattern: &str| {
+            let schema = serde_json::json!({ "pattern": pattern });
+            options().build(&schema).is_ok()
+        };
+        for pattern in ["^cus_[0-9A-Za-z]{16}$", "[^a]{585}", ".{1000}", "\\W{800}", "(a[^b]{30}){9}", "\\d+"]
+        {
+            assert!(is_small(pattern) && engine(pattern), "{pattern}");
+        }
+        for pattern in ["(.{1000}){1000}", "\\p{L}", "a{99999999999999999999}"] {
+            assert!(!is_small(pattern), "{pattern}");
+        }
+        assert!(!compiles("((.{1000}){1000}){1000}"));
+    }
 }

@@ -65,19 +65,25 @@ impl Retrieve for Nowhere {
 
 const REFERENCES: &[&str] = &["$ref", "$recursiveRef", "$dynamicRef"];
 
+/// What gives a schema a name that a reference may say.
+const NAMES: &[&str] = &["$id", "id", "$anchor", "$recursiveAnchor", "$dynamicAnchor"];
+
 /// Resolves every reference of a form whose walk found no fault.
 pub(crate) fn resolve(chart: &Chart<'_>, document: &Serde) -> Result<Graph, Vec<FormFault>> {
-    let mut document = Cow::Borrowed(document);
     let mut faults = Vec::new();
-    part_with_strays(chart, &mut document, &mut faults);
     let mut graph = Graph { ways: vec![Vec::new(); chart.places.len()], component: Vec::new() };
     for (index, place) in chart.places.iter().enumerate() {
         if let Some((parent, step)) = place.parent {
             graph.ways[parent].push(Way { to: index, step, reference: None });
         }
     }
-    if let Err(fault) = point(chart, &document, &mut graph, &mut faults) {
-        faults.push(fault);
+    // Most forms have nothing to resolve.
+    if has_any(chart, REFERENCES) || has_any(chart, NAMES) {
+        let mut document = Cow::Borrowed(document);
+        part_with_strays(chart, &mut document, &mut faults);
+        if let Err(fault) = point(chart, &document, &mut graph, &mut faults) {
+            faults.push(fault);
+        }
     }
     if !faults.is_empty() {
         return Err(faults);
@@ -100,6 +106,12 @@ pub(crate) fn resolve(chart: &Chart<'_>, document: &Serde) -> Result<Graph, Vec<
     }
     graph.component = components(&graph.ways, |step| step != Step::Kept);
     Ok(graph)
+}
+
+fn has_any(chart: &Chart<'_>, keywords: &[&str]) -> bool {
+    let has =
+        |place: &Place<'_>| place.node.members().iter().any(|(name, _)| keywords.contains(&name.as_str()));
+    chart.places.iter().any(has)
 }
 
 /// The base of a form: its own identifier, or one of ours that nobody else has.

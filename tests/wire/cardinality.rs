@@ -1,6 +1,7 @@
 //! The number of series follows from the config, not from clients (P12; issue 2, "What it must reach").
 
-use crate::support::{Backend, Loss, MEETING, MEETING_BODY, Request, Setup};
+use crate::support::{Backend, Loss, MEETING, MEETING_BODY, Request, Setup, eventually};
+use serde_json::json;
 
 const PIPELINED: usize = 50;
 
@@ -65,4 +66,24 @@ fn ten_thousand_random_requests_add_no_series() {
     let strays = after.sum("formgate_requests_total", &[("route", "_stray")]);
     assert!(strays >= 2_000.0, "strays are counted together: {strays}");
     assert_eq!(backend.count(), 1);
+}
+
+/// A scrape grows with the routes that are used, not with those that there are.
+#[test]
+fn of_very_many_routes_those_that_are_asked_have_series() {
+    let backend = Backend::agreeing();
+    let form = json!({ "type": "boolean", "description": "Whether." });
+    let setup = (0..300).fold(Setup::bare(&backend), |setup, n| setup.inline_route(&format!("r{n}"), &form));
+    let gate = setup.start();
+    let of = |name: &str| {
+        let metrics = gate.metrics();
+        metrics.series.keys().filter(|(_, labels)| labels.get("route").is_some_and(|route| route == name)).count()
+    };
+    assert_eq!([of("r7"), of("r8")], [0, 0]);
+    gate.get("/r7");
+    eventually("it is counted", || of("r7") > 100);
+    assert_eq!(of("r8"), 0);
+    let arrived = [("route", "r7"), ("method", "GET"), ("outcome", "arrived")];
+    assert!(gate.metrics().counts("formgate_requests_total", &arrived, 1));
+    assert!(gate.metrics().counts("formgate_refusals_total", &[("route", "r7"), ("reason", "form")], 0));
 }
