@@ -336,7 +336,7 @@ mod tests {
             let schema = serde_json::json!({ "pattern": pattern });
             options().build(&schema).is_ok()
         };
-        for pattern in ["^cus_[0-9A-Za-z]{16}$", "[^a]{585}", ".{1000}", "\\W{800}", "(a[^b]{30}){9}", "\\d+"]
+        for pattern in ["^cus_[0-9A-Za-z]{16}$", "[^a]{400}", ".{500}", "\\W{500}", "(a[^b]{30}){9}", "\\d+"]
         {
             assert!(is_small(pattern) && engine(pattern), "{pattern}");
         }

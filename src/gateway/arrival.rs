@@ -1,5 +1,8 @@
-//! What GET answers: chosen among bytes computed at load, never formatted (GPT draft, "Arrival"); a page among bytes that
-//! are computed of these when it is first asked for.
+//! What GET answers: chosen among bytes computed at load, never formatted (GPT draft, "Arrival").
+//!
+//! Of a route, what follows from these bytes alone (its page, and both in other codings) is computed when it is first asked
+//! for, and kept: of ten thousand addresses few are read by people, and all of it would take a minute and a gigabyte. The
+//! gateway's own documents are few and long, and computed at load whole.
 
 use super::head::Head;
 use super::reply::{Outcome, Reply};
@@ -63,6 +66,9 @@ impl Arrival {
     ) -> Self {
         let usual = View::new(media_type, Arc::new(representation), lines.to_owned());
         let page = page.map(|page| View::of_page(page, lines.to_owned()));
+        for view in std::iter::once(&usual).chain(page.as_deref()) {
+            LazyLock::force(&view.coded);
+        }
         Self { usual, page, options: options(Allow::Sheet, "") }
     }
 

@@ -77,7 +77,11 @@ fn of_very_many_routes_those_that_are_asked_have_series() {
     let gate = setup.start();
     let of = |name: &str| {
         let metrics = gate.metrics();
-        metrics.series.keys().filter(|(_, labels)| labels.get("route").is_some_and(|route| route == name)).count()
+        metrics
+            .series
+            .keys()
+            .filter(|(_, labels)| labels.get("route").is_some_and(|route| route == name))
+            .count()
     };
     assert_eq!([of("r7"), of("r8")], [0, 0]);
     gate.get("/r7");
