@@ -93,12 +93,12 @@ pub(crate) const ADDRESS: &str = "/orders";
 
 /// One route with the form of the other groups, made as `serve` makes it.
 pub(crate) fn gateway() -> Gateway {
-    let folder = folder(1, true);
+    let folder = folder(1);
     config::load(&folder.path().join("gateway.yaml")).expect("the file is right").gateway
 }
 
 /// A folder with a `gateway.yaml` of so many routes, no two forms alike.
-pub(crate) fn folder(count: usize, pages: bool) -> tempfile::TempDir {
+pub(crate) fn folder(count: usize) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let write =
         |name: &str, text: String| std::fs::write(folder.path().join(name), text).expect("it can be written");
@@ -125,7 +125,6 @@ pub(crate) fn folder(count: usize, pages: bool) -> tempfile::TempDir {
         "listen": ["127.0.0.1:0"],
         "upstreams": { "shop": { "servers": ["http://127.0.0.1:9"] } },
         "lints": { "largest-body": "allow", "missing-description": "allow" },
-        "surfaces": { "pages": if pages { "on" } else { "off" } },
         "routes": routes
     });
     write("gateway.yaml", file.to_string());

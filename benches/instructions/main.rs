@@ -1,6 +1,5 @@
 //! One path of the core, so often, for valgrind to count: `instructions NAME`; without a name, the names. See `run`.
-//! `instructions 'clock 4 KB'` says how many microseconds judging takes, `instructions 'weigh 10000' [pages]` what
-//! so many routes take to load, in seconds and in memory.
+//! `instructions 'clock 4 KB'` says how many microseconds judging takes.
 
 #[path = "../core/subject.rs"]
 mod subject;
@@ -59,9 +58,6 @@ const REFUND: (&str, &str) = (
 
 fn main() {
     let name = std::env::args().nth(1).unwrap_or_default();
-    if let Some(count) = name.strip_prefix("weigh ").and_then(|count| count.parse().ok()) {
-        return weigh(count, std::env::args().nth(2).as_deref() == Some("pages"));
-    }
     if let Some((word, size)) = name.split_once(' ')
         && let Some((bytes, _)) = SIZES.iter().find(|(_, title)| *title == size)
         && let "body" | "clock" = word
@@ -79,7 +75,7 @@ fn main() {
         "judge refund" => judging(REFUND),
         "arrival" => triage(&gateway(), &head("GET", ADDRESS, 0)),
         "arrival of 201" => {
-            let folder = folder(201, false);
+            let folder = folder(201);
             triage(&load(folder.path()), &head("GET", "/orders-123", 0));
         }
         "stray" => triage(&gateway(), &head("GET", "/nowhere", 0)),
@@ -150,28 +146,6 @@ fn shop() -> CompiledForm {
 
 fn load(folder: &Path) -> Gateway {
     formgate::config::load(&folder.join("gateway.yaml")).expect("the file is right").gateway
-}
-
-/// What many routes take: not counted, but clocked and weighed.
-fn weigh(count: usize, pages: bool) {
-    let folder = folder(count, pages);
-    let before = resident();
-    let start = Instant::now();
-    let gateway = load(folder.path());
-    let took = start.elapsed();
-    let each = resident().saturating_sub(before) / count;
-    println!("{count} routes, pages {pages}: {:.2} s, {each} KiB each", took.as_secs_f64());
-    let start = Instant::now();
-    drop(load(folder.path()));
-    println!("again, the first still there: {:.2} s", start.elapsed().as_secs_f64());
-    drop(gateway);
-}
-
-/// Resident memory in KiB.
-fn resident() -> usize {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
-    line.trim().trim_end_matches(" kB").parse().unwrap_or_default()
 }
 
 fn triage(gateway: &Gateway, head: &formgate::gateway::Head<'_>) {
