@@ -143,6 +143,7 @@ fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<
         files,
         form_faults: Vec::new(),
         form_warnings: Vec::new(),
+        told: HashSet::new(),
         levels: LintLevels::default(),
         expiries: Vec::new(),
         earlier,
@@ -151,22 +152,16 @@ fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<
     let mut compiled = compiler.compile(&file);
     let Compiler { form_faults, form_warnings, stock, .. } = compiler;
     let mut faults = findings.into_faults(path);
-    faults.extend(once(form_faults));
+    faults.extend(form_faults);
     match (compiled.settings.take(), faults.is_empty()) {
         (Some(settings), true) => {
             let mut warnings = warnings.into_faults(path);
-            warnings.extend(once(form_warnings));
+            warnings.extend(form_warnings);
             sort(&mut warnings, &files.paths());
             Ok(Judged { compiled, settings, warnings, stock })
         }
         _ => Err(faults),
     }
-}
-
-/// Each once: two routes may share a form, and its faults with it.
-fn once(faults: Vec<Fault>) -> impl Iterator<Item = Fault> {
-    let mut told = HashSet::new();
-    faults.into_iter().filter(move |fault| told.insert(fault.clone()))
 }
 
 /// By file in the order of reading, then by place.

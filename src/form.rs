@@ -414,9 +414,10 @@ fn finish(
     let rounded = root.is_rounded();
     let standard = enforced::standard(chart.draft, whole);
     // A value that is tried may take long where references are counted.
-    let found = witness::is_in_sight(chart, graph) || !counted && witness::is_made(&standard, &validator);
+    let is_made = || !counted && witness::is_made(&standard, &validator);
+    let found = rounded || witness::is_in_sight(chart, graph) || is_made();
     debug_assert!(!found || rounded || !compare::admits_nothing(&standard), "{standard}");
-    if !found && !rounded && compare::admits_nothing(&standard) {
+    if !found && compare::admits_nothing(&standard) {
         return Err(vec![barren::fault(chart, graph)]);
     }
     let form = CompiledForm {

@@ -7,7 +7,7 @@
 //! a [`Conversation`] is a POST to a [`Desk`], whose body says which route is meant; [`Gateway::ticket`] is where it
 //! goes on.
 //!
-//! A place is a route with everything about it that load can compute: its arrival (what GET answers) and
+//! A place is a route with what is computed of it once: its arrival (what GET answers) and
 //! its departure (the head that an act leaves under).
 
 mod act;
@@ -96,10 +96,14 @@ pub struct Gateway {
     by_address: HashMap<String, Spot, foldhash::fast::RandomState>,
 }
 
+/// Of so few routes everything that GET answers is computed at load, and all series exist from the start. Of more, what is
+/// not asked of each is left until it is.
+pub const FEW: usize = 64;
+
 /// What the rates of the gateway's own addresses are counted under. No route is called so.
 const OWN: &str = "_own";
 
-/// A route with everything about it that can be computed before a request comes.
+/// A route with what is computed of it once.
 #[derive(Debug)]
 struct Place {
     route: Route,
@@ -110,7 +114,7 @@ struct Place {
 /// What to do about a request, from its head alone.
 #[derive(Debug)]
 pub enum Triage<'g> {
-    /// Answer with bytes computed at load.
+    /// Answer with bytes that were not computed for this request.
     Answer {
         /// Where, for labels.
         spot: Spot,
@@ -143,11 +147,15 @@ impl Gateway {
         let receipts = routes.iter().any(|route| route.get_action.is_some());
         let by_address = routes.iter().map(|route| route.address.clone()).zip(spots).collect();
         let holders = Self::guard_of(&routes);
-        let places = routes.into_iter().map(|route| Place {
-            arrival: Arrival::new(&route),
-            departure: Departure::new(&route),
-            route,
-        });
+        let few = routes.len() <= FEW;
+        let place = |mut route: Route| {
+            let arrival = Arrival::new(&mut route);
+            if few {
+                arrival.complete();
+            }
+            Place { arrival, departure: Departure::new(&route), route }
+        };
+        let places = routes.into_iter().map(place).collect();
         Self {
             trusted_proxies,
             digest,
@@ -157,7 +165,7 @@ impl Gateway {
             certificates: None,
             expiries: Vec::new(),
             holders,
-            places: places.collect(),
+            places,
             own: receipts.then_some((Own::Receipt, Standing::Receipts)).into_iter().collect(),
             own_limits: Limits::none(),
             by_address,
@@ -280,6 +288,11 @@ impl Gateway {
     pub fn spot(&self, address: &str) -> Option<Spot> {
         let receipt = || receipt_id(address).filter(|_| self.own.contains_key(&Own::Receipt));
         self.by_address.get(address).copied().or_else(|| receipt().map(|_| Spot::Own(Own::Receipt)))
+    }
+
+    /// Route number `index`.
+    pub fn route(&self, index: usize) -> &Route {
+        &self.places[index].route
     }
 
     /// The name of route number `index`.

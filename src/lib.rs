@@ -7,7 +7,7 @@
 //! 1. [`edge`] reads a head, strictly, and takes the current [`live`] snapshot.
 //! 2. [`gateway::Gateway::triage`] decides from the head alone: answer, refuse, or collect a body. (A GET-Action has
 //!    its body in its query; at a desk, as MCP's, [`surface`] finds in the body which route is meant.)
-//! 3. To an arrival the answer is bytes computed at load ([`form::Representation`]); nothing is formatted.
+//! 3. To an arrival the answer is bytes computed before ([`form::Representation`]); nothing is formatted.
 //! 4. To collect, `edge` reads a bounded body under a [`gateway::Ticket`].
 //! 5. [`gateway::Ticket::submit`] parses it ([`json`]) and holds it against the form ([`form`]).
 //! 6. What fits becomes [`gateway::Admitted`], the only permission to reach an upstream.

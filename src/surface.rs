@@ -1,6 +1,6 @@
 //! What is drawn from the forms for clients that do not speak GPT, and what they say read back.
 //!
-//! Each surface is computed at load from the same routes that are enforced: a [`crate::gateway::Sheet`] that
+//! Each surface but a route's page ([`page`]) is computed at load from the same routes that are enforced: a [`crate::gateway::Sheet`] that
 //! is only read, or a [`crate::gateway::Desk`] where one POST may mean any of several routes. A desk grants
 //! nothing that the address does not: [`converse`] finds the route and cuts its body out of what was posted,
 //! and from there it is [`Ticket::submit`] as at the address.

@@ -1,8 +1,7 @@
 //! What the operator sees: one event is one access line and one count. Reasons go no further out.
 //!
 //! Label values come from config and closed enums only (P12), and every counter exists at zero from the start, so that an
-//! alert on a rate works the first time something happens; of very many routes ([`meters::MANY`]), from the first request
-//! to its route.
+//! alert on a rate works the first time something happens; of many routes ([`crate::gateway::FEW`]) those that alerts wait for.
 
 mod access;
 mod families;

@@ -6,7 +6,7 @@ from kinds import KINDS
 
 REFERENCE = {kind.name: kind.reference for kind in KINDS}
 # In the order they are shown.
-SERVERS = ["nginx", "formgate", "haproxy", "fastify", "prism"]
+SERVERS = ["nginx", "formgate", "nginx-file", "haproxy", "fastify", "prism"]
 NAMES = {
     "get": "GET of the form",
     "not-modified": "GET, not modified (304)",
@@ -63,12 +63,12 @@ def figure(value, form):
 
 def table(rows):
     """What the rounds of wrk say."""
-    print(f"{'':12} {'server':9} {'requests/s':>11} {'CPU µs/request':>15} {'of nginx':>9} {'core busy':>10} {'RSS MiB':>8}")
+    print(f"{'':12} {'server':10} {'requests/s':>11} {'CPU µs/request':>15} {'of nginx':>9} {'core busy':>10} {'RSS MiB':>8}")
     for kind in rows.kinds():
         for server in rows.servers(kind):
             one = lambda key: rows.middle(key, "load", kind=kind, server=server)  # noqa: B023, E731
             print(
-                f"{kind:12} {server:9} {one('per_second'):11.0f} {one('cpu_us'):15.2f}"
+                f"{kind:12} {server:10} {one('per_second'):11.0f} {one('cpu_us'):15.2f}"
                 f" {figure(middle(rows.of_nginx(kind, server)), '9.2f')} {one('busy'):10.0%} {one('rss_kib') / 1024:8.1f}"
             )
     print("refused-300 is held against nginx's GET: a server that only answers.")
@@ -88,13 +88,13 @@ def more(rows):
         calls = "  ".join(f"{name} {rate:.2f}" for name, rate in row["calls"].items())
         print(f"{row['kind']:12} {row['server']:9} {sum(row['calls'].values()):5.2f} calls a request: {calls}")
     if rows.of("latency"):
-        print(f"\n{'at half load':12} {'server':9} {'requests/s':>11} {'p50 µs':>8} {'p99 µs':>8} {'p99.9 µs':>9} {'core busy':>10}")
+        print(f"\n{'at half load':12} {'server':10} {'requests/s':>11} {'p50 µs':>8} {'p99 µs':>8} {'p99.9 µs':>9} {'core busy':>10}")
     for kind in NAMES:
         for server in SERVERS:
             if rows.of("latency", kind=kind, server=server):
                 one = lambda key: rows.middle(key, "latency", kind=kind, server=server)  # noqa: B023, E731
                 print(
-                    f"{kind:12} {server:9} {one('rate'):11.0f} {one('p50_us'):8.0f} {one('p99_us'):8.0f}"
+                    f"{kind:12} {server:10} {one('rate'):11.0f} {one('p50_us'):8.0f} {one('p99_us'):8.0f}"
                     f" {one('p999_us'):9.0f} {one('busy'):10.0%}"
                 )
     if rows.of("idle"):
@@ -196,7 +196,7 @@ def many_routes(rows):
         took = many[key]
         yield f"{word} with {many['routes']} routes", "< 2 s", None if took is None else f"{took:.2f} s", took and took < 2
     each = (many["rss_kib"] - one["rss_kib"]) / (many["routes"] - one["routes"])
-    yield f"memory per route, {many['routes']} different forms", "stated", f"{each:.1f} KB", True
+    yield f"memory per route at the start, {many['routes']} different forms", "stated", f"{each:.1f} KB", True
 
 
 def verdict(rows):

@@ -13,7 +13,7 @@ LOOK = 3
 
 
 def facts(server):
-    """Start, reload and memory, on all cores. A reload: one route has changed; everything is read, no form is new."""
+    """Start, reload and memory, on all cores. A reload: one route has changed; everything is read, one arrival is made anew."""
     rss, taken = server.rss(), []
     for number in range(20):
         server.config["routes"][-1]["context"] = f"Places an order with warehouse {number}."

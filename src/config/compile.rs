@@ -35,7 +35,7 @@ use crate::gateway::{Guard, Route, Sampling};
 use crate::lint::{Level, Lint, LintLevels};
 use crate::tls::Certificates;
 use ipnet::IpNet;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 use surfaces::Surfaces;
@@ -68,6 +68,8 @@ pub(super) struct Compiler<'t> {
     /// Faults in form files.
     pub(super) form_faults: Vec<Fault>,
     pub(super) form_warnings: Vec<Fault>,
+    /// All of these: two routes may share a form, and its faults with it, which are told once.
+    pub(super) told: HashSet<Fault>,
     /// What the file says of lints, for all routes.
     pub(super) levels: LintLevels,
     /// As in [`Compiled`].

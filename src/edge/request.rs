@@ -188,7 +188,10 @@ async fn proceed(
             Box::pin(attempt::answer(app, &mut decision, head, attempt, body)).await;
         }
         Open::Collect(ticket) => {
-            decision.spot = Some(Spot::Route(ticket.index()));
+            let spot = Spot::Route(ticket.index());
+            decision.spot = Some(spot);
+            // Made now where they are not yet: when it ends, the route may be gone.
+            snapshot.meters.at(&snapshot.gateway, spot);
             if let Err(rejection) = app.pay(ticket.due()).await {
                 decision.refuse(rejection, None);
                 return decision.over(body, ticket.deadline()).await;

@@ -269,14 +269,18 @@ pub(crate) fn compiles(pattern: &str) -> bool {
     options().build(&Serde::Object(schema)).is_ok()
 }
 
-/// Whether a pattern is so small, with its repetitions written out, that the engine need not be asked, whose bound is
-/// 10 MB. A property of Unicode is never small.
+/// Whether a pattern is so small, with its repetitions written out, that the engine need not be asked, whose bounds are
+/// 10 MB and a depth. A property of Unicode is never small; of names it wants each once.
 fn is_small(pattern: &str) -> bool {
+    let asked = ["\\p", "\\P", "(?<"];
+    if pattern.matches('(').count() > 32 || asked.iter().any(|word| pattern.contains(word)) {
+        return false;
+    }
     let counts =
         pattern.split(|character: char| !character.is_ascii_digit()).filter(|count| !count.is_empty());
     let most =
         |written: usize, count: &str| written.saturating_mul(count.parse().unwrap_or(usize::MAX).max(1));
-    !pattern.contains("\\p") && !pattern.contains("\\P") && counts.fold(pattern.len(), most) <= 4096
+    counts.fold(pattern.len(), most) <= 4096
 }
 
 /// Whether a string fits a pattern; said to fit where that cannot be found out.
@@ -340,9 +344,11 @@ mod tests {
         {
             assert!(is_small(pattern) && engine(pattern), "{pattern}");
         }
-        for pattern in ["(.{1000}){1000}", "\\p{L}", "a{99999999999999999999}"] {
+        let deep = format!("{}c{}", "(b".repeat(60), "|c)+".repeat(60));
+        for pattern in ["(.{1000}){1000}", "\\p{L}", "a{99999999999999999999}", "(?<n>a)|(?<n>b)", &deep] {
             assert!(!is_small(pattern), "{pattern}");
         }
+        assert!(!compiles("(?<n>a)|(?<n>b)"));
         assert!(!compiles("((.{1000}){1000}){1000}"));
     }
 }

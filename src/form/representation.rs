@@ -1,4 +1,4 @@
-//! Bytes computed at load, with their entity tags; and what they are in other codings, made when somebody asks for one.
+//! Bytes that are served, with their entity tags; and what they are in other codings, made by the first who asks.
 
 use super::CompiledForm;
 use crate::json::push_quoted;

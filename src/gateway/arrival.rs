@@ -1,8 +1,8 @@
 //! What GET answers: chosen among bytes computed at load, never formatted (GPT draft, "Arrival").
 //!
-//! Of a route, what follows from these bytes alone (its page, and both in other codings) is computed when it is first asked
-//! for, and kept: of ten thousand addresses few are read by people, and all of it would take a minute and a gigabyte. The
-//! gateway's own documents are few and long, and computed at load whole.
+//! Of more than a few routes ([`super::FEW`]), what follows from these bytes alone (a page, and both in other codings) is
+//! computed when it is first asked for, and kept: of ten thousand addresses few are read by people, and all of it would take
+//! a minute and a gigabyte. It is the same whenever it is computed, and whoever asks.
 
 use super::head::Head;
 use super::reply::{Outcome, Reply};
@@ -44,11 +44,12 @@ struct Prepared {
 }
 
 impl Arrival {
-    pub(super) fn new(route: &Route) -> Self {
+    /// Takes the page out of the route.
+    pub(super) fn new(route: &mut Route) -> Self {
         let kind = kind_line(route);
         let any_origin = if route.cors.is_some() { "Access-Control-Allow-Origin: *\r\n" } else { "" };
         let usual = View::new("application/json", Arc::clone(&route.arrival), format!("{kind}{any_origin}"));
-        let page = route.page.clone().map(|page| View::of_page(page, kind));
+        let page = route.page.take().map(|page| View::of_page(page, kind));
         let options = match route.cors {
             // Which origin may is said by `Cors::lines`, which knows who asks.
             Some(_) => options(Allow::Route, &Cors::preflight_lines(route)),
@@ -62,14 +63,20 @@ impl Arrival {
         representation: Representation,
         media_type: &'static str,
         lines: &str,
-        page: Option<Arc<Page>>,
+        page: Option<Page>,
     ) -> Self {
         let usual = View::new(media_type, Arc::new(representation), lines.to_owned());
         let page = page.map(|page| View::of_page(page, lines.to_owned()));
-        for view in std::iter::once(&usual).chain(page.as_deref()) {
+        let arrival = Self { usual, page, options: options(Allow::Sheet, "") };
+        arrival.complete();
+        arrival
+    }
+
+    /// Computes what is not yet computed.
+    pub(super) fn complete(&self) {
+        for view in std::iter::once(&self.usual).chain(self.page.as_deref()) {
             LazyLock::force(&view.coded);
         }
-        Self { usual, page, options: options(Allow::Sheet, "") }
     }
 
     /// Never depends on anything but the head's `Accept`, `Accept-Encoding` and `If-None-Match` (P8).
@@ -122,7 +129,7 @@ impl View {
     }
 
     /// The view for people; `own` as for [`Self::new`].
-    fn of_page(page: Arc<Page>, own: String) -> Later<Self> {
+    fn of_page(page: Page, own: String) -> Later<Self> {
         LazyLock::new(Box::new(move || {
             Self::new("text/html; charset=utf-8", Arc::new((page.draw)()), own + page.lines)
         }))
@@ -141,7 +148,8 @@ impl View {
             return &self.identity;
         }
         let codings = fields.fold(Codings::NONE, Codings::read);
-        if ![Coding::Gzip, Coding::Brotli, Coding::Zstd].iter().any(|coding| codings.quality(*coding) > 0) {
+        let wanted = [Coding::Gzip, Coding::Brotli, Coding::Zstd].map(|coding| codings.quality(coding));
+        if wanted.iter().all(|quality| *quality == 0 || *quality < codings.quality(Coding::Identity)) {
             return &self.identity;
         }
         // Highest quality, then fewest bytes. Nothing acceptable still gets the form: never 406.

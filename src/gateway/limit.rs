@@ -29,7 +29,7 @@ pub struct Limits {
     /// Refused acts. A client that has used them up cannot act until some have come back.
     pub refused: Option<Arc<Limiter>>,
     /// Where what is used up of the last two is counted together with other instances. Arrivals are not: they are
-    /// bytes computed at load, and asking would cost more than answering.
+    /// bytes that are there, and asking would cost more than answering.
     shared: Option<Sharing>,
 }
 

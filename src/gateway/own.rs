@@ -12,7 +12,6 @@ use crate::form::Representation;
 use crate::media::is_json_utf8;
 use crate::reason::{Allow, Reason, Rejection};
 use bytes::Bytes;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What is at an address.
@@ -70,12 +69,12 @@ pub struct Sheet {
     pub address: String,
     /// `Content-Type`.
     pub media_type: &'static str,
-    /// The bytes, in every coding.
+    /// The bytes.
     pub representation: Representation,
     /// More field lines, each ended by CRLF.
     pub lines: &'static str,
     /// The same for people, where there is a page.
-    pub page: Option<Arc<Page>>,
+    pub page: Option<Page>,
 }
 
 /// An address where one POST may mean any of several routes: its body says which.

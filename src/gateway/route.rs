@@ -18,8 +18,8 @@ pub struct Route {
     pub form: Arc<CompiledForm>,
     /// What GET answers (GPT draft, "Arrival").
     pub arrival: Arc<Representation>,
-    /// What GET answers to who asks for `text/html`; `None` is the JSON for everyone.
-    pub page: Option<Arc<Page>>,
+    /// What GET answers to who asks for `text/html`; `None` is the JSON for everyone. The gateway takes it.
+    pub page: Option<Page>,
     /// `GPT-Type`, a field value that needs no escaping.
     pub gpt_type: Option<String>,
     /// Bytes of a body, at most.
@@ -94,14 +94,13 @@ impl Route {
 
 /// The page for people at an address: another representation of what is there (G-11).
 ///
-/// Drawn once, when somebody first asks for it, of what the load has made: of many addresses people see few, and a page
-/// takes a hundred times the room of its form, and the time.
+/// Of many routes it is drawn when somebody first asks for it, or when the tag of an `If-Match` may be its: it is some forty
+/// times as long as its arrival.
 pub struct Page {
     /// Field lines that only the page carries, each ended by CRLF.
     pub lines: &'static str,
-    /// Draws it, in every coding, the same each time. It must change whenever the arrival does: its tag stands for the
-    /// form too.
-    pub draw: Box<dyn Fn() -> Representation + Send + Sync>,
+    /// Draws it. It must change whenever the arrival does: its tag stands for the form too.
+    pub draw: Box<dyn FnOnce() -> Representation + Send + Sync>,
 }
 
 impl fmt::Debug for Page {

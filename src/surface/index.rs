@@ -10,7 +10,7 @@ use super::page::{Paper, STYLE, source_of};
 use crate::form::Representation;
 use crate::gateway::{Own, Page, Route, Sheet};
 use crate::json::push_quoted;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 /// Where programs look.
 pub const WELL_KNOWN: &str = "/.well-known/gpt.json";
@@ -41,8 +41,7 @@ const NOINDEX: &str = "X-Robots-Tag: noindex, nofollow\r\n";
 pub fn draw(contents: &Contents<'_>) -> [Sheet; 2] {
     let json = || Representation::new(list(contents).into_bytes());
     let html = page(contents);
-    let drawn = move || Representation::new(html.clone().into_bytes());
-    let page = Arc::new(Page { lines: &PAGE_LINES, draw: Box::new(drawn) });
+    let page = Page { lines: &PAGE_LINES, draw: Box::new(move || Representation::new(html.into_bytes())) };
     let sheet = |own, address: &str, page| Sheet {
         own,
         address: address.to_owned(),

@@ -82,8 +82,13 @@ impl RouteMeters {
         {
             counter.inc();
         }
-        if let Some(histogram) = &self.seconds[record.outcome as usize] {
-            histogram.observe(record.took.as_secs_f64());
+        let took = record.took.as_secs_f64();
+        match &self.seconds[record.outcome as usize] {
+            Some(histogram) => histogram.observe(took),
+            None => families
+                .request_seconds
+                .with_label_values(&[record.route, outcome_label(record.outcome)])
+                .observe(took),
         }
         if let Some(upstream) = record.upstream {
             self.upstream_seconds.observe(upstream.took.as_secs_f64());
@@ -164,7 +169,33 @@ impl Families {
         })
     }
 
-    pub(super) fn route(&self, route: &Route) -> RouteMeters {
+    /// What an alert is about the first time that it happens (`deploy/alerts.yaml`): at zero for every route, however many
+    /// there are.
+    pub(super) fn watched(&self, route: &Route) {
+        let name = route.name.as_str();
+        let methods = [Method::Post, Method::Get];
+        for method in methods.iter().take(if route.get_action.is_some() { 2 } else { 1 }) {
+            for outcome in [Outcome::Unknown, Outcome::Internal] {
+                self.requests.with_label_values(&[name, method_label(*method), outcome_label(outcome)]);
+            }
+        }
+        let lost = [
+            UpstreamResult::NotJson,
+            UpstreamResult::Encoded,
+            UpstreamResult::Broken,
+            UpstreamResult::TooLarge,
+            UpstreamResult::Misconfigured,
+        ];
+        for result in lost {
+            self.upstream_results.with_label_values(&[name, result_label(result)]);
+        }
+        if route.keeps_records() {
+            self.replays.with_label_values(&[name, replay_label(ReplayState::Full)]);
+        }
+    }
+
+    /// All of a route; the histograms of its outcomes only where there are `few` routes: they are most of it.
+    pub(super) fn route(&self, route: &Route, few: bool) -> RouteMeters {
         let name = route.name.as_str();
         let opened = route.get_action.is_some();
         let can_happen =
@@ -179,17 +210,17 @@ impl Families {
             replays: states.map(replay).collect(),
             mismatches: route.form.places().iter().map(place).collect(),
             mismatch: Some(self.mismatches.with_label_values(&[name, OTHER, OTHER])),
-            ..self.build(name, can_happen, route_reasons(), &UpstreamResult::ALL)
+            ..self.build(name, can_happen, route_reasons(), &UpstreamResult::ALL, few)
         }
     }
 
     pub(super) fn own(&self, own: Own) -> RouteMeters {
-        self.build(own_label(own), can_happen_at_own, route_reasons(), &[])
+        self.build(own_label(own), can_happen_at_own, route_reasons(), &[], true)
     }
 
     pub(super) fn stray(&self) -> RouteMeters {
         let can_happen = |_, outcome| matches!(outcome, Outcome::Stray | Outcome::Malformed);
-        self.build(STRAY, can_happen, stray_reasons(), &[])
+        self.build(STRAY, can_happen, stray_reasons(), &[], true)
     }
 
     fn build(
@@ -198,15 +229,16 @@ impl Families {
         can_happen: impl Fn(Method, Outcome) -> bool,
         reasons: impl Iterator<Item = Reason>,
         results: &[UpstreamResult],
+        timed: bool,
     ) -> RouteMeters {
         let request = |method, outcome| {
             let labels = [route, method_label(method), outcome_label(outcome)];
             can_happen(method, outcome).then(|| self.requests.with_label_values(&labels))
         };
         let seconds = |outcome| {
-            let happens = Method::ALL.into_iter().any(|method| can_happen(method, outcome));
+            let happens = || Method::ALL.into_iter().any(|method| can_happen(method, outcome));
             let labels = [route, outcome_label(outcome)];
-            happens.then(|| self.request_seconds.with_label_values(&labels))
+            (timed && happens()).then(|| self.request_seconds.with_label_values(&labels))
         };
         let refusal = |reason| {
             let labels = [route, reason_label(reason)];
@@ -256,7 +288,7 @@ impl Families {
         }
     }
 
-    /// Forgets the places of an older form that the newer one does not have.
+    /// Forgets the places of an older form that the newer one, if there is one, does not have.
     pub(super) fn forget_places(&self, route: &str, older: &CompiledForm, newer: Option<&CompiledForm>) {
         let kept: HashSet<_> = newer.into_iter().flat_map(CompiledForm::places).collect();
         for (pointer, keyword) in older.places().iter().filter(|place| !kept.contains(place)) {

@@ -1,4 +1,5 @@
-//! The series, created before they are counted on, so that a request only adds.
+//! The series, created before they are counted on, so that a request only adds; of many routes ([`FEW`]) the first request to
+//! each creates its own: some 350, of these 250 in histograms, which then come with the first of each outcome.
 
 use super::families::{Families, register};
 use super::label::{own_label, reload_label};
@@ -7,7 +8,7 @@ use super::trace::Traces;
 use super::{Access, Handshake, Record, ReloadResult, RouteMeters, Sink};
 use crate::config::Collector;
 use crate::form::CompiledForm;
-use crate::gateway::{Gateway, Limits, Own, Spot};
+use crate::gateway::{FEW, Gateway, Limits, Own, Spot};
 use prometheus::{
     Encoder, Gauge, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
@@ -44,9 +45,6 @@ pub struct Telemetry {
     access: Access,
     traces: Traces,
 }
-
-/// More routes than these have series from their first request on only: each has a hundred and a half.
-pub(super) const MANY: usize = 256;
 
 /// What one generation counts on, by route index.
 #[derive(Debug)]
@@ -110,16 +108,27 @@ impl Telemetry {
         })
     }
 
-    /// The series of a generation, all at zero or where they stood.
+    /// The series of a generation, all at zero or where they stood; of more than [`FEW`] routes those that alerts wait for.
     pub fn meters(&self, gateway: &Gateway) -> Meters {
-        let many = gateway.routes().len() > MANY;
-        let limited = gateway.limits().filter(|(_, limits)| limits.each().next().is_some());
-        let meters = |route| if many { OnceLock::new() } else { self.families.route(route).into() };
+        let few = gateway.routes().len() <= FEW;
+        let (limited, free): (Vec<_>, Vec<_>) =
+            gateway.limits().partition(|(_, limits)| limits.each().next().is_some());
+        for (name, _) in free {
+            // What it said of rates that are no more; whatever is not there was never created.
+            let _ = self.families.limiter_keys.remove_label_values(&[name]);
+        }
+        let meters = |route| {
+            if few {
+                return self.families.route(route, few).into();
+            }
+            self.families.watched(route);
+            OnceLock::new()
+        };
         Meters {
             families: self.families.clone(),
             routes: gateway.routes().map(meters).collect(),
             own: gateway.own().map(|own| (own, self.families.own(own))).collect(),
-            limits: limited.map(|(name, limits)| (name.to_owned(), limits.clone())).collect(),
+            limits: limited.into_iter().map(|(name, limits)| (name.to_owned(), limits.clone())).collect(),
         }
     }
 
@@ -201,8 +210,8 @@ impl Meters {
     pub fn at(&self, gateway: &Gateway, spot: Spot) -> Option<&RouteMeters> {
         match spot {
             Spot::Route(index) => {
-                let (meters, route) = (self.routes.get(index)?, gateway.routes().nth(index)?);
-                Some(meters.get_or_init(|| self.families.route(route)))
+                let route = || self.families.route(gateway.route(index), false);
+                Some(self.routes.get(index)?.get_or_init(route))
             }
             Spot::Own(own) => self.own.get(&own),
         }

@@ -1,4 +1,4 @@
-//! Accept-Encoding picks a variant made at load; all decode to the identity (DESIGN 4, G-39).
+//! Accept-Encoding picks a variant that is made once; all decode to the identity (DESIGN 4, G-39).
 
 use crate::support::{Backend, MEETING, Request, Response, Setup};
 use std::io::Read;
@@ -58,7 +58,7 @@ fn every_variant_decodes_to_the_identity() {
             assert!(response.body.len() < plain.body.len(), "{accepts}: longer than the identity");
         }
         let again = gate.exchange(&request);
-        assert_eq!((again.body, again.status), (response.body.clone(), 200), "{accepts}: not made at load?");
+        assert_eq!((again.body, again.status), (response.body.clone(), 200), "{accepts}: not made once?");
         let head = gate.exchange(&Request::new("HEAD", MEETING).field("Accept-Encoding", accepts));
         assert_eq!(head.constant_head(), response.constant_head(), "{accepts}: HEAD");
     }

@@ -12,7 +12,7 @@ use crate::config::stock::{Recipe, Stock};
 use crate::config::tree::Mark;
 use crate::config::{inline, raw};
 use crate::form::{CompiledForm, FormFault, Representation, arrival};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,6 +47,7 @@ impl Compiler<'_> {
             files: &mut *self.files,
             form_faults: Vec::new(),
             form_warnings: Vec::new(),
+            told: HashSet::new(),
             levels: self.levels.clone(),
             expiries: Vec::new(),
             earlier: self.earlier,

@@ -97,7 +97,9 @@ impl Compiler<'_> {
                     suggestion: suggestion.clone(),
                     lint: *lint,
                 };
-                if warning { &mut self.form_warnings } else { &mut self.form_faults }.push(fault);
+                if self.told.insert(fault.clone()) {
+                    if warning { &mut self.form_warnings } else { &mut self.form_faults }.push(fault);
+                }
             }
             Source::Inline(root) => {
                 let (line, column) = self.tree.position(self.tree.follow(*root, pointer));

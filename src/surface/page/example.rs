@@ -100,6 +100,9 @@ impl<'d> Maker<'d> {
         };
         out.push('[');
         for index in 0..least.unwrap_or(0) {
+            if out.len() > LONGEST {
+                return None;
+            }
             out.push_str(if index > 0 { "," } else { "" });
             match positions.get(index).copied().or(items) {
                 Some(element) => self.value(element, depth, out)?,
