@@ -53,6 +53,12 @@ impl Setup {
         }))
     }
 
+    /// More routes than those of which everything is made at load (`gateway::FEW`).
+    pub(crate) fn crowded(self) -> Self {
+        let form = json!({ "type": "boolean", "description": "Whether." });
+        (0..70).fold(self, |setup, number| setup.inline_route(&format!("r{number}"), &form))
+    }
+
     pub(crate) fn route(mut self, route: Value) -> Self {
         self.config["routes"].as_array_mut().unwrap().push(route);
         self

@@ -1,7 +1,7 @@
 //! Rates and memory (issue 2, item 5; G-34, G-40): three separate buckets per client and route, and a budget for bodies.
 
 use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Request, Response, Setup, eventually, padded};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
 fn limited(limits: serde_json::Value) -> (Gate, Backend) {
@@ -136,6 +136,24 @@ fn remembered_clients_are_bounded() {
         let keys = gate.metrics().sum("formgate_limiter_keys", &[("route", "meetings_start")]);
         keys > 0.0 && keys <= 80.0
     });
+}
+
+/// A rate that is taken away takes its count with it.
+#[test]
+fn clients_of_a_rate_that_is_gone_are_not_shown() {
+    let backend = Backend::agreeing();
+    let limited = |limits: Value| Setup::meeting(&backend).with("routes/0/limits", limits).with("watch", "off");
+    let gate = limited(json!({ "get": "1/m burst 2", "post": "none", "refused": "none" })).start();
+    assert_eq!(gate.get(MEETING).status, 200);
+    let shown = || gate.metrics().sum("formgate_limiter_keys", &[("route", "meetings_start")]);
+    eventually("the client is shown", || shown() > 0.0);
+    let mut setup = limited("none".into());
+    for (key, bound) in [("listen", json!([gate.addr.to_string()])), ("admin", json!(gate.admin.to_string()))] {
+        setup.config[key] = bound;
+    }
+    gate.replace("gateway.yaml", setup.text());
+    assert_eq!(gate.reload().status, 200);
+    assert!(shown() < 0.5, "{}", shown());
 }
 
 /// Clients of the gateway's own addresses are shown, and forgotten once their allowance is whole again, as those of routes

@@ -76,8 +76,21 @@ fn the_page_comes_to_who_names_it() {
 #[test]
 fn each_representation_has_its_own_tag() {
     let backend = Backend::agreeing();
-    let gate = Setup::meeting(&backend).start();
-    let (json, page) = (gate.get(MEETING), asked(&gate, "text/html"));
+    let meeting = || Setup::meeting(&backend);
+    let [few, many] = [meeting(), meeting().crowded()].map(|setup| tags(&setup.start()));
+    // Whether they are made at load or when they are asked for.
+    assert_eq!(few, many);
+    // Whoever has read a page elsewhere, behind the same balancer, has read the form.
+    for tag in few {
+        let gate = meeting().crowded().start();
+        let act = Request::post(MEETING, MEETING_BODY).field("If-Match", &tag);
+        assert_eq!(gate.exchange(&act).status, 200, "{tag}");
+    }
+}
+
+/// The tags of the JSON and of the page in each coding, each looked at.
+fn tags(gate: &Gate) -> Vec<String> {
+    let (json, page) = (gate.get(MEETING), asked(gate, "text/html"));
     let tag = |response: &Response| response.field("etag").unwrap().to_owned();
     assert_ne!(tag(&json), tag(&page));
     for response in [&json, &page] {
@@ -110,6 +123,7 @@ fn each_representation_has_its_own_tag() {
     assert_eq!(gate.exchange(&act).status, 200);
     let stale = Request::post(MEETING, MEETING_BODY).field("If-Match", "\"stale\"");
     assert_eq!(gate.exchange(&stale).status, 412);
+    seen
 }
 
 /// The tag of a page goes with the form: a page that was read before a change is not current after it.

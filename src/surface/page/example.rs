@@ -141,3 +141,15 @@ fn text(schema: Value<'_>) -> String {
         None => text,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_is_short_or_none() {
+        let mut document = Document::new();
+        let form = document.parse(br#"{"type":"array","minItems":1000000000}"#).unwrap();
+        assert_eq!(Maker { root: form }.value(form, DEEPEST, &mut String::new()), None);
+    }
+}
