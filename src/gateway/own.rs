@@ -95,7 +95,7 @@ pub struct Desk {
 /// What stands at one of the gateway's own addresses.
 #[derive(Debug)]
 pub(super) enum Standing {
-    Sheet(Arrival),
+    Sheet(Box<Arrival>),
     Desk(Desk),
     /// Each below `/r/` is asked of what is remembered.
     Receipts,
@@ -142,7 +142,7 @@ impl Gateway {
         let Sheet { own, address, media_type, representation, lines, page } = sheet;
         self.by_address.insert(address, Spot::Own(own));
         let arrival = Arrival::of_sheet(representation, media_type, lines, page);
-        self.own.insert(own, Standing::Sheet(arrival));
+        self.own.insert(own, Standing::Sheet(Box::new(arrival)));
     }
 
     /// Opens a desk. Its address must be free (`config` has checked it).

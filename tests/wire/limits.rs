@@ -4,7 +4,7 @@ use crate::support::{Backend, Gate, MEETING, MEETING_BODY, Request, Response, Se
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-fn limited(limits: serde_json::Value) -> (Gate, Backend) {
+fn limited(limits: Value) -> (Gate, Backend) {
     let backend = Backend::agreeing();
     let gate = Setup::meeting(&backend)
         .case_route("note-scalar")
@@ -142,13 +142,15 @@ fn remembered_clients_are_bounded() {
 #[test]
 fn clients_of_a_rate_that_is_gone_are_not_shown() {
     let backend = Backend::agreeing();
-    let limited = |limits: Value| Setup::meeting(&backend).with("routes/0/limits", limits).with("watch", "off");
+    let limited =
+        |limits: Value| Setup::meeting(&backend).with("routes/0/limits", limits).with("watch", "off");
     let gate = limited(json!({ "get": "1/m burst 2", "post": "none", "refused": "none" })).start();
     assert_eq!(gate.get(MEETING).status, 200);
     let shown = || gate.metrics().sum("formgate_limiter_keys", &[("route", "meetings_start")]);
     eventually("the client is shown", || shown() > 0.0);
     let mut setup = limited("none".into());
-    for (key, bound) in [("listen", json!([gate.addr.to_string()])), ("admin", json!(gate.admin.to_string()))] {
+    for (key, bound) in [("listen", json!([gate.addr.to_string()])), ("admin", json!(gate.admin.to_string()))]
+    {
         setup.config[key] = bound;
     }
     gate.replace("gateway.yaml", setup.text());
