@@ -14,6 +14,7 @@ use prometheus::{
     Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGaugeVec, Opts, Registry,
 };
 use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
 
 /// From what an arrival costs to what an upstream may take.
 const SECONDS: [f64; 12] = [0.0001, 0.0005, 0.001, 0.0025, 0.01, 0.025, 0.1, 0.25, 1.0, 2.5, 10.0, 40.0];
@@ -41,8 +42,8 @@ pub struct RouteMeters {
     /// By method and outcome; none where the pair cannot happen.
     requests: [[Option<IntCounter>; Outcome::ALL.len()]; Method::ALL.len()],
     refusals: HashMap<Reason, IntCounter, RandomState>,
-    /// By outcome.
-    seconds: [Option<Histogram>; Outcome::ALL.len()],
+    /// By outcome; of many routes from the first of each.
+    seconds: [OnceLock<Histogram>; Outcome::ALL.len()],
     upstream_seconds: Histogram,
     /// By result; none for strays.
     upstream_results: Vec<IntCounter>,
@@ -82,14 +83,9 @@ impl RouteMeters {
         {
             counter.inc();
         }
-        let took = record.took.as_secs_f64();
-        match &self.seconds[record.outcome as usize] {
-            Some(histogram) => histogram.observe(took),
-            None => families
-                .request_seconds
-                .with_label_values(&[record.route, outcome_label(record.outcome)])
-                .observe(took),
-        }
+        let labels = [record.route, outcome_label(record.outcome)];
+        let seconds = || families.request_seconds.with_label_values(&labels);
+        self.seconds[record.outcome as usize].get_or_init(seconds).observe(record.took.as_secs_f64());
         if let Some(upstream) = record.upstream {
             self.upstream_seconds.observe(upstream.took.as_secs_f64());
             if let Some(counter) = self.upstream_results.get(upstream.result as usize) {
@@ -237,8 +233,10 @@ impl Families {
         };
         let seconds = |outcome| {
             let happens = || Method::ALL.into_iter().any(|method| can_happen(method, outcome));
-            let labels = [route, outcome_label(outcome)];
-            (timed && happens()).then(|| self.request_seconds.with_label_values(&labels))
+            if !timed || !happens() {
+                return OnceLock::new();
+            }
+            self.request_seconds.with_label_values(&[route, outcome_label(outcome)]).into()
         };
         let refusal = |reason| {
             let labels = [route, reason_label(reason)];
