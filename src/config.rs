@@ -153,6 +153,13 @@ fn judge(path: &Path, files: &mut Files, earlier: &Stock) -> Result<Judged, Vec<
     let Compiler { form_faults, form_warnings, stock, .. } = compiler;
     let mut faults = findings.into_faults(path);
     faults.extend(form_faults);
+    if faults.is_empty() && compiled.routes.len() < file.routes.given().map_or(0, Vec::len) {
+        return Err(alone(
+            "a route came to nothing, and nothing says why: please report it".to_owned(),
+            None,
+            (0, 0),
+        ));
+    }
     match (compiled.settings.take(), faults.is_empty()) {
         (Some(settings), true) => {
             let mut warnings = warnings.into_faults(path);

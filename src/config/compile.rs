@@ -68,8 +68,9 @@ pub(super) struct Compiler<'t> {
     /// Faults in form files.
     pub(super) form_faults: Vec<Fault>,
     pub(super) form_warnings: Vec<Fault>,
-    /// All of these: two routes may share a form, and its faults with it, which are told once.
-    pub(super) told: HashSet<Fault>,
+    /// All of these, and whether each is a warning: two routes may share a form, and its faults with it, which are told
+    /// once. To one of them it may be a warning, to the other none.
+    pub(super) told: HashSet<(bool, Fault)>,
     /// What the file says of lints, for all routes.
     pub(super) levels: LintLevels,
     /// As in [`Compiled`].

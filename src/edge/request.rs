@@ -188,10 +188,7 @@ async fn proceed(
             Box::pin(attempt::answer(app, &mut decision, head, attempt, body)).await;
         }
         Open::Collect(ticket) => {
-            let spot = Spot::Route(ticket.index());
-            decision.spot = Some(spot);
-            // Made now where they are not yet: when it ends, the route may be gone.
-            snapshot.meters.at(&snapshot.gateway, spot);
+            decision.spot = Some(Spot::Route(ticket.index()));
             if let Err(rejection) = app.pay(ticket.due()).await {
                 decision.refuse(rejection, None);
                 return decision.over(body, ticket.deadline()).await;

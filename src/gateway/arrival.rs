@@ -1,4 +1,4 @@
-//! What GET answers: chosen among bytes computed at load, never formatted (GPT draft, "Arrival").
+//! What GET answers: chosen among bytes that are computed once, never formatted for a request (GPT draft, "Arrival").
 //!
 //! Of more than a few routes ([`super::FEW`]), what follows from these bytes alone (a page, and both in other codings) is
 //! computed when it is first asked for, and kept: of ten thousand addresses few are read by people, and all of it would take

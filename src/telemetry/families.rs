@@ -169,11 +169,15 @@ impl Families {
     /// there are.
     pub(super) fn watched(&self, route: &Route) {
         let name = route.name.as_str();
-        let methods = [Method::Post, Method::Get];
-        for method in methods.iter().take(if route.get_action.is_some() { 2 } else { 1 }) {
-            for outcome in [Outcome::Unknown, Outcome::Internal] {
-                self.requests.with_label_values(&[name, method_label(*method), outcome_label(outcome)]);
-            }
+        let request = |method, outcome| {
+            self.requests.with_label_values(&[name, method_label(method), outcome_label(outcome)]);
+        };
+        for method in [Method::Post, Method::Get, Method::Head, Method::Options] {
+            request(method, Outcome::Internal);
+        }
+        request(Method::Post, Outcome::Unknown);
+        if route.get_action.is_some() {
+            request(Method::Get, Outcome::Unknown);
         }
         let lost = [
             UpstreamResult::NotJson,
@@ -184,6 +188,10 @@ impl Families {
         ];
         for result in lost {
             self.upstream_results.with_label_values(&[name, result_label(result)]);
+        }
+        self.refusals.with_label_values(&[name, reason_label(Reason::Budget)]);
+        if route.guard.is_some() {
+            self.refusals.with_label_values(&[name, reason_label(Reason::Unauthorized)]);
         }
         if route.keeps_records() {
             self.replays.with_label_values(&[name, replay_label(ReplayState::Full)]);

@@ -40,8 +40,8 @@ pub struct Telemetry {
     pub connections_refused: IntCounter,
     tls: Tls,
     stray: RouteMeters,
-    /// What has series by its name, and the form of each route.
-    published: Mutex<HashMap<String, Option<Arc<CompiledForm>>>>,
+    /// What went with the last generation, and what has series now: by its name, and the form of each route.
+    published: Mutex<[HashMap<String, Option<Arc<CompiledForm>>>; 2]>,
     access: Access,
     traces: Traces,
 }
@@ -111,12 +111,7 @@ impl Telemetry {
     /// The series of a generation, all at zero or where they stood; of more than [`FEW`] routes those that alerts wait for.
     pub fn meters(&self, gateway: &Gateway) -> Meters {
         let few = gateway.routes().len() <= FEW;
-        let (limited, free): (Vec<_>, Vec<_>) =
-            gateway.limits().partition(|(_, limits)| limits.each().next().is_some());
-        for (name, _) in free {
-            // What it said of rates that are no more; whatever is not there was never created.
-            let _ = self.families.limiter_keys.remove_label_values(&[name]);
-        }
+        let limited = gateway.limits().filter(|(_, limits)| limits.each().next().is_some());
         let meters = |route| {
             if few {
                 return self.families.route(route, few).into();
@@ -128,7 +123,7 @@ impl Telemetry {
             families: self.families.clone(),
             routes: gateway.routes().map(meters).collect(),
             own: gateway.own().map(|own| (own, self.families.own(own))).collect(),
-            limits: limited.into_iter().map(|(name, limits)| (name.to_owned(), limits.clone())).collect(),
+            limits: limited.map(|(name, limits)| (name.to_owned(), limits.clone())).collect(),
         }
     }
 
@@ -144,19 +139,32 @@ impl Telemetry {
         let own = gateway.own().map(|own| (own_label(own).to_owned(), None));
         let mut current: HashMap<_, _> = limited.chain(own).collect();
         current.extend(routes);
+        for (name, _) in gateway.limits().filter(|(_, limits)| limits.each().next().is_none()) {
+            // What it said of rates that are no more.
+            if gateway.routes().len() <= FEW {
+                self.families.limiter_keys.with_label_values(&[name]).set(0);
+            } else {
+                let _ = self.families.limiter_keys.remove_label_values(&[name]);
+            }
+        }
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
-        for (name, older) in &*published {
+        let [gone, last] = std::mem::take(&mut *published);
+        // What went before goes once more: requests that were under way may have counted since.
+        for (name, older) in gone.iter().chain(&last) {
             match (current.get(name), older) {
                 (None, older) => self.families.forget(name, older.as_deref()),
-                (Some(newer), Some(older))
-                    if !newer.as_ref().is_some_and(|newer| Arc::ptr_eq(newer, older)) =>
-                {
-                    self.families.forget_places(name, older, newer.as_deref());
+                (Some(Some(newer)), Some(older)) if !Arc::ptr_eq(newer, older) => {
+                    self.families.forget_places(name, older, Some(newer));
                 }
                 (Some(_), _) => {}
             }
         }
-        *published = current;
+        let stays = |name: &String, form: &Option<Arc<CompiledForm>>| match (current.get(name), form) {
+            (Some(Some(newer)), Some(older)) => Arc::ptr_eq(newer, older),
+            (newer, _) => newer.is_some(),
+        };
+        let gone = last.into_iter().filter(|(name, form)| !stays(name, form)).collect();
+        *published = [gone, current];
     }
 
     /// A handshake has come to its end.

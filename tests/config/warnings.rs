@@ -61,6 +61,32 @@ fn judged(top: &str, route: &str) -> Result<Vec<Lint>, Vec<(String, Option<Lint>
     }
 }
 
+/// Two routes share a form; what is a warning to one is a fault to the other, whichever comes first.
+#[test]
+fn what_one_route_is_warned_of_another_is_refused_for() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("gateway.yaml");
+    std::fs::write(dir.path().join("form.json"), r#"{"type":"string","maxLength":3}"#).unwrap();
+    for levels in [["warn", "deny"], ["deny", "warn"], ["deny", "deny"], ["warn", "warn"]] {
+        let route = |name: &str, level: &str| {
+            format!(
+                "- {{ address: /{name}, name: {name}, form: form.json, lints: {{ missing-description: {level} }}, \
+                 upstream: {{ to: crm, path: / }} }}\n"
+            )
+        };
+        let head = "listen: ['127.0.0.1:0']\nupstreams: { crm: { servers: ['http://127.0.0.1:1'] } }\n\
+                    defaults: { limits: none }\nroutes:\n";
+        std::fs::write(&path, format!("{head}{}{}", route("a", levels[0]), route("b", levels[1]))).unwrap();
+        let told = match load(&path) {
+            Ok(loaded) => (loaded.gateway.routes().len(), loaded.warnings),
+            Err(refused) => (0, refused.faults),
+        };
+        let lints: Vec<_> = told.1.iter().map(|fault| fault.lint).collect();
+        let routes = if levels.contains(&"deny") { 0 } else { 2 };
+        assert_eq!((told.0, lints), (routes, vec![Some(Lint::MissingDescription)]), "{levels:?}");
+    }
+}
+
 #[test]
 fn every_lint_has_a_level() {
     let usual =

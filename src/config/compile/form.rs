@@ -97,7 +97,7 @@ impl Compiler<'_> {
                     suggestion: suggestion.clone(),
                     lint: *lint,
                 };
-                if self.told.insert(fault.clone()) {
+                if self.told.insert((warning, fault.clone())) {
                     if warning { &mut self.form_warnings } else { &mut self.form_faults }.push(fault);
                 }
             }
