@@ -290,6 +290,11 @@ impl Gateway {
         self.by_address.get(address).copied().or_else(|| receipt().map(|_| Spot::Own(Own::Receipt)))
     }
 
+    /// Whether all series exist from the start: see [`FEW`].
+    pub fn has_few(&self) -> bool {
+        self.places.len() <= FEW
+    }
+
     /// Route number `index`.
     pub fn route(&self, index: usize) -> &Route {
         &self.places[index].route

@@ -78,7 +78,7 @@ pub(crate) fn resolve(chart: &Chart<'_>, document: &Serde) -> Result<Graph, Vec<
         }
     }
     // Most forms have nothing to resolve.
-    if has_any(chart, REFERENCES) || has_any(chart, NAMES) {
+    if refers_or_names(chart) {
         let mut document = Cow::Borrowed(document);
         part_with_strays(chart, &mut document, &mut faults);
         if let Err(fault) = point(chart, &document, &mut graph, &mut faults) {
@@ -108,10 +108,11 @@ pub(crate) fn resolve(chart: &Chart<'_>, document: &Serde) -> Result<Graph, Vec<
     Ok(graph)
 }
 
-fn has_any(chart: &Chart<'_>, keywords: &[&str]) -> bool {
-    let has =
-        |place: &Place<'_>| place.node.members().iter().any(|(name, _)| keywords.contains(&name.as_str()));
-    chart.places.iter().any(has)
+/// Whether any schema refers to another or has a name that one may refer to.
+fn refers_or_names(chart: &Chart<'_>) -> bool {
+    let mut keywords =
+        chart.places.iter().flat_map(|place| place.node.members()).map(|(name, _)| name.as_str());
+    keywords.any(|keyword| REFERENCES.contains(&keyword) || NAMES.contains(&keyword))
 }
 
 /// The base of a form: its own identifier, or one of ours that nobody else has.

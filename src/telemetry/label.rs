@@ -6,7 +6,7 @@ use crate::gateway::{Door, Gateway, Method, Outcome, Own, ReplayState, Spot, Ups
 use crate::json::SyntaxKind;
 use crate::reason::Reason;
 
-/// Whom a reason can befall: where its series stands at zero from the start.
+/// Whom a reason can befall: where its series stands at zero before it happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Befalls {
     /// Requests to an address.

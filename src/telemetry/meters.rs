@@ -1,4 +1,4 @@
-//! The series, created before they are counted on, so that a request only adds; of many routes ([`FEW`]) the first request to
+//! The series, created before they are counted on, so that a request only adds; of many routes ([`Gateway::has_few`]) the first request to
 //! each creates its own: some 350, of these 250 in histograms, which then come with the first of each outcome.
 
 use super::families::{Families, register};
@@ -8,7 +8,7 @@ use super::trace::Traces;
 use super::{Access, Handshake, Record, ReloadResult, RouteMeters, Sink};
 use crate::config::Collector;
 use crate::form::CompiledForm;
-use crate::gateway::{FEW, Gateway, Limits, Own, Spot};
+use crate::gateway::{Gateway, Limits, Own, Spot};
 use prometheus::{
     Encoder, Gauge, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry, TextEncoder,
 };
@@ -108,9 +108,9 @@ impl Telemetry {
         })
     }
 
-    /// The series of a generation, all at zero or where they stood; of more than [`FEW`] routes those that alerts wait for.
+    /// The series of a generation, all at zero or where they stood; of more than a few routes those that alerts wait for.
     pub fn meters(&self, gateway: &Gateway) -> Meters {
-        let few = gateway.routes().len() <= FEW;
+        let few = gateway.has_few();
         let limited = gateway.limits().filter(|(_, limits)| limits.each().next().is_some());
         let meters = |route| {
             if few {
@@ -141,29 +141,31 @@ impl Telemetry {
         current.extend(routes);
         for (name, _) in gateway.limits().filter(|(_, limits)| limits.each().next().is_none()) {
             // What it said of rates that are no more.
-            if gateway.routes().len() <= FEW {
+            if gateway.has_few() {
                 self.families.limiter_keys.with_label_values(&[name]).set(0);
             } else {
                 let _ = self.families.limiter_keys.remove_label_values(&[name]);
             }
         }
         let mut published = self.published.lock().unwrap_or_else(PoisonError::into_inner);
+        // Forgets what of it is gone; whether anything is.
+        let goes = |(name, older): &(String, Option<Arc<CompiledForm>>)| match (current.get(name), older) {
+            (None, older) => {
+                self.families.forget(name, older.as_deref());
+                true
+            }
+            (Some(Some(newer)), Some(older)) if !Arc::ptr_eq(newer, older) => {
+                self.families.forget_places(name, older, Some(newer));
+                true
+            }
+            (Some(_), _) => false,
+        };
         let [gone, last] = std::mem::take(&mut *published);
         // What went before goes once more: requests that were under way may have counted since.
-        for (name, older) in gone.iter().chain(&last) {
-            match (current.get(name), older) {
-                (None, older) => self.families.forget(name, older.as_deref()),
-                (Some(Some(newer)), Some(older)) if !Arc::ptr_eq(newer, older) => {
-                    self.families.forget_places(name, older, Some(newer));
-                }
-                (Some(_), _) => {}
-            }
+        for again in gone {
+            goes(&again);
         }
-        let stays = |name: &String, form: &Option<Arc<CompiledForm>>| match (current.get(name), form) {
-            (Some(Some(newer)), Some(older)) => Arc::ptr_eq(newer, older),
-            (newer, _) => newer.is_some(),
-        };
-        let gone = last.into_iter().filter(|(name, form)| !stays(name, form)).collect();
+        let gone = last.into_iter().filter(goes).collect();
         *published = [gone, current];
     }
 

@@ -1,4 +1,4 @@
-//! Which pairs of method and outcome there can be: a series stands at zero for each of them from the start.
+//! Which pairs of method and outcome there can be: a series stands at zero for each of them once its route has series.
 
 use crate::gateway::{Method, Outcome};
 
